@@ -35,7 +35,12 @@ export const batchRunnerConfig = z.object({
     1,
     100_000,
   ),
-  BATCH_ATTEMPTS: setting.integer('Executions of a request at most that end with an error of its own', 3, 1, 100),
+  BATCH_ATTEMPTS: setting.integer(
+    'Most executions of a request if each of them ends with an error of the request itself',
+    3,
+    1,
+    100,
+  ),
   BATCH_YIELD_MS: setting.integer(
     'Time for which a slot is left to live requests after one of them has taken it from a batch',
     10_000,
@@ -47,20 +52,20 @@ export const batchRunnerConfig = z.object({
     .regex(factor, 'must be a number such as 0.5')
     .transform(Number)
     .default(1)
-    .describe('What prices are multiplied with for requests of batches'),
+    .describe('Factor by which prices are multiplied for requests of batches'),
   WEBHOOK_NETWORKS: setting
     .list(networksDoc)
     .refine((list) => list.every(isNetwork), 'each must be an address or a network such as 10.0.0.0/8')
     .describe(networksDoc),
   ...mailSettings,
   ALERT_ERROR_PERCENT: setting.integer(
-    'Percent of the requests of five minutes above which failures of the router and of upstreams are reported, from 20 requests on',
+    'Percentage of the requests of five minutes, at least 20, above which failures of the router and of upstreams are reported',
     20,
     1,
     100,
   ),
   USAGE_EXPORT_TEAM: setting.optionalText(
-    'Name or id of the team that gets a file with the usage of each day; there are none if unset',
+    'Name or id of the team that gets a file with the usage of each day; no files are written if unset',
   ),
   USAGE_EXPORT_HOUR: setting.integer('Hour of the day (UTC) at which the file of the day before is written', 1, 0, 23),
   LOG_LEVEL: setting.choice(

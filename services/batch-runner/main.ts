@@ -28,21 +28,21 @@ import { runSlice } from './batches/run-slice.ts';
 import { validateBatch } from './batches/validate-batch.ts';
 import { batchRunnerConfig } from './config.ts';
 import { BackgroundIdentities } from './lines/background-identities.ts';
-import { answerMemory } from './lines/line-memory.ts';
+import { answerMemoryBytes } from './lines/line-memory.ts';
 import { RefusedLines } from './lines/refused-lines.ts';
-import { scaledPrices } from './lines/scaled-prices.ts';
+import { scalePrices } from './lines/scale-prices.ts';
 import { startResponses } from './responses/start-responses.ts';
 import { RunningLines } from './batches/running-lines.ts';
 import { ParkedBatches } from './slots/parked-batches.ts';
 import { LineSlots } from './slots/line-slots.ts';
 import { HeavyWork } from './heavy-work.ts';
-import { createScheduledWork } from './scheduled/scheduled-work.ts';
+import { createScheduledTasks } from './scheduled/create-scheduled-tasks.ts';
 import { startScheduled } from './scheduled/start-scheduled.ts';
 import { ModelBreakers } from './slots/model-breakers.ts';
 import { WaitingWork } from './slots/waiting-work.ts';
-import { RunnerMetrics, watchRunner } from './watch-runner.ts';
+import { RunnerMetrics, registerRunnerGauges } from './runner-metrics.ts';
 import { MemoryBudget } from '#shared/core/memory-budget.ts';
-import { requestBytes } from './request-bytes.ts';
+import { computeRequestBudget } from './compute-request-budget.ts';
 import { startMails } from './mail/start-mails.ts';
 import { startWebhooks } from './webhooks/start-webhooks.ts';
 
@@ -76,10 +76,10 @@ await runService(async (environment, releases) => {
   };
   const jobs = new BackgroundJobs(access);
   releases.add('background jobs', () => jobs.close());
-  const work = new BatchWork(redis.redis, prefix, { report: unreadable });
+  const batches = new BatchWork(redis.redis, prefix, { report: unreadable });
   const slots = new LineSlots({ dispatcher, maxLines: config.BATCH_LINES, yieldMs: config.BATCH_YIELD_MS });
-  workers.onChange(() => slots.changed());
-  const tickets = new LiveTicketWatcher({ broker, workers, onWaiting: (pool) => slots.demand(pool) });
+  workers.onChange(() => slots.notifyChange());
+  const tickets = new LiveTicketWatcher({ broker, workers, onWaiting: (pool) => slots.makeRoom(pool) });
   releases.add('live tickets', () => tickets.close());
   const waitingWork = new WaitingWork(broker, id, dispatcher);
   releases.add('waiting work', () => waitingWork.close());
@@ -91,19 +91,19 @@ await runService(async (environment, releases) => {
     identities.clear();
     requesterIdentities.clear();
   });
-  const counted: Pick<LimitKeeper, 'reserve'> = {
+  const guardedLimits: Pick<LimitKeeper, 'reserve'> = {
     reserve: (parties, amount) => {
       store.assertIntact();
       return limits.reserve(parties, amount);
     },
   };
-  const priceOf = scaledPrices((tier, model) => prices.priceOf(tier, model), config.BATCH_PRICE_FACTOR);
+  const priceOf = scalePrices((tier, model) => prices.priceOf(tier, model), config.BATCH_PRICE_FACTOR);
   const metrics = new RunnerMetrics(metricsRegistry);
   const stopping = new AbortController();
-  const heavy = new HeavyWork(new UnfinishedWork(redis.redis, prefix, id));
-  const bodies = new MemoryBudget(requestBytes(config.MAX_BODY_BYTES, process.constrainedMemory()));
-  const parts = {
-    work,
+  const heavyWork = new HeavyWork(new UnfinishedWork(redis.redis, prefix, id));
+  const requestBudget = new MemoryBudget(computeRequestBudget(config.MAX_BODY_BYTES, process.constrainedMemory()));
+  const batchDependencies = {
+    batches,
     jobs,
     objects,
     files,
@@ -111,14 +111,14 @@ await runService(async (environment, releases) => {
     isKnownModel: (model: string | undefined) => model !== undefined && workers.isKnownModel(model),
     resultsKeptMs: batchKeepMs(config),
     maxLineBytes: config.MAX_BODY_BYTES,
-    heavy,
+    heavyWork,
     log,
   };
   const lineServing = {
     dispatcher,
     workers,
     registry: () => registry.current(),
-    limits: counted,
+    limits: guardedLimits,
     hedges: new Hedges(),
     ownerKeys,
     noWorkerMs: config.NO_WORKER_TIMEOUT_MS,
@@ -126,28 +126,28 @@ await runService(async (environment, releases) => {
     inputFiles: { files, maxBytes: config.MAX_BODY_BYTES, store },
   };
   const { BATCH_SLICES: concurrency } = config;
-  const parked = new ParkedBatches({ work, jobs, slots, waitingWork, atOnce: concurrency, log });
+  const parked = new ParkedBatches({ batches, jobs, slots, waitingWork, atOnce: concurrency, log });
   releases.add('parked batches', () => parked.close());
-  const slices = {
-    ...parts,
+  const sliceParts = {
+    ...batchDependencies,
     parked,
-    running: new RunningLines(),
+    runningLines: new RunningLines(),
     identities,
     ledger,
     ownerKeys,
     stopping: stopping.signal,
     countLine: metrics.countLine.bind(metrics),
-    lines: {
+    lineParts: {
       ...lineServing,
       priceOf,
       slots,
-      breaker: new ModelBreakers(),
+      breakers: new ModelBreakers(),
       refusedLines: new RefusedLines(),
       waitingWork,
       storer: new AnswerStorer(stored, log),
-      bodies,
-      answerRoom: new MemoryBudget(answerMemory),
-      maxAttempts: config.BATCH_ATTEMPTS,
+      requestBudget,
+      answerBudget: new MemoryBudget(answerMemoryBytes),
+      maxTries: config.BATCH_ATTEMPTS,
       log,
     },
   };
@@ -156,7 +156,7 @@ await runService(async (environment, releases) => {
   const queues = new Map<BackgroundQueue, QueueWorker>([
     [
       'batch-validations',
-      new BackgroundWorker<BatchJob>({ ...validations, handle: (job) => validateBatch(parts, job) }),
+      new BackgroundWorker<BatchJob>({ ...validations, handle: (job) => validateBatch(batchDependencies, job) }),
     ],
     [
       'batch-slices',
@@ -164,10 +164,13 @@ await runService(async (environment, releases) => {
         access,
         queue: 'batch-slices',
         concurrency,
-        handle: (job) => runSlice(slices, job),
+        handle: (job) => runSlice(sliceParts, job),
       }),
     ],
-    ['batch-endings', new BackgroundWorker<BatchJob>({ ...endings, handle: (job) => finishBatch(parts, job) })],
+    [
+      'batch-endings',
+      new BackgroundWorker<BatchJob>({ ...endings, handle: (job) => finishBatch(batchDependencies, job) }),
+    ],
   ]);
   releases.add('background work', async () => {
     stopping.abort();
@@ -177,38 +180,38 @@ await runService(async (environment, releases) => {
   const { WEBHOOK_NETWORKS: networks } = config;
   queues.set('webhooks', startWebhooks({ webhooks, access, jobs, networks, registry: metricsRegistry, log, releases }));
   const mails = new AlertMails(redis.redis, prefix, unreadable);
-  const mailing = startMails({ config, mails, access, jobs, registry: metricsRegistry, log, releases });
-  if (mailing) queues.set('alert-mails', mailing);
+  const mailWorker = startMails({ config, mails, access, jobs, registry: metricsRegistry, log, releases });
+  if (mailWorker) queues.set('alert-mails', mailWorker);
   const responses = startResponses({
     config,
     name: `batch-runner-${id}`,
-    opened: serving,
+    stores: serving,
     access,
     jobs,
     log,
     releases,
     formats: clientFormats,
     identities: requesterIdentities,
-    heavy,
-    serving: { ...lineServing, bodies, priceOf: (tier, model) => prices.priceOf(tier, model) },
-    maxAttempts: config.BATCH_ATTEMPTS,
+    heavyWork,
+    serving: { ...lineServing, requestBudget, priceOf: (tier, model) => prices.priceOf(tier, model) },
+    maxTries: config.BATCH_ATTEMPTS,
     countResponse: metrics.countResponse.bind(metrics),
   });
   queues.set('responses', responses);
-  const scheduled = createScheduledWork(serving, {
+  const scheduled = createScheduledTasks(serving, {
     config,
     prefix,
-    work,
+    batches,
     jobs,
     webhooks,
     countSwept: metrics.countSwept.bind(metrics),
     log,
     releases,
   });
-  queues.set('scheduled', startScheduled({ access, jobs, work: scheduled, log, releases }));
+  queues.set('scheduled', startScheduled({ access, jobs, tasks: scheduled, log, releases }));
   watchDependencies(metricsRegistry, { nats: () => broker.roundTripMs(), redis: () => redis.roundTripMs() });
   watchFiles(metricsRegistry, files);
-  watchRunner(metricsRegistry, { jobs, work, slots, workers: queues });
+  registerRunnerGauges(metricsRegistry, { jobs, batches, slots, workers: queues });
   isReady = true;
   log.info({ id, version }, 'batch-runner is ready');
 });

@@ -5,38 +5,38 @@ import type { Logger } from '#shared/core/log.ts';
 const atOnce = 64;
 
 /** Milliseconds between two checks for due messages. */
-const lookEveryMs = 1_000;
+const checkIntervalMs = 1_000;
 
-interface Due {
+interface DueMessage {
   id: string;
   attempts: number;
 }
 
 export interface RelayParts {
   /** Name of the messages in the log, such as `webhooks`. */
-  what: string;
+  messageKind: string;
   /** Reserves due messages for this process. No other process gets them for a while. */
-  takeDue: (atOnce: number) => Promise<Due[]>;
+  takeDue: (atOnce: number) => Promise<DueMessage[]>;
   /** Adds a message to the queue of its senders. A message that the queue loses is due again after some minutes. */
-  enqueue: (due: Due) => Promise<void>;
+  enqueue: (due: DueMessage) => Promise<void>;
   log: Pick<Logger, 'warn'>;
 }
 
 /**
- * Adds messages to a queue when they are due. Any number of processes may do so at the same time, because each message goes to only one of
- * them.
+ * Adds messages to a queue when they are due. Any number of processes may call this function at the same time, because each message goes to
+ * only one process.
  * @returns a promise that resolves when the signal has aborted and the last message is queued
  */
-export async function relayDue({ what, takeDue, enqueue, log }: RelayParts, signal: AbortSignal): Promise<void> {
+export async function relayDue({ messageKind, takeDue, enqueue, log }: RelayParts, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     let mayBeMore = false;
     try {
-      const taken = await takeDue(atOnce);
-      await Promise.all(taken.map(enqueue));
-      mayBeMore = taken.length === atOnce;
+      const dueMessages = await takeDue(atOnce);
+      await Promise.all(dueMessages.map(enqueue));
+      mayBeMore = dueMessages.length === atOnce;
     } catch (error) {
-      log.warn({ err: error }, `${what} that are due cannot be queued`);
+      log.warn({ err: error }, `${messageKind} that are due cannot be queued`);
     }
-    if (!mayBeMore) await sleep(lookEveryMs, undefined, { signal }).catch(() => undefined);
+    if (!mayBeMore) await sleep(checkIntervalMs, undefined, { signal }).catch(() => undefined);
   }
 }

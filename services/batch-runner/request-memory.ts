@@ -4,20 +4,20 @@ import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 
 /** The memory reserved for a request and everything that it refers to, and its turn for heavy work. */
 export class RequestMemory {
-  readonly #bodies: MemoryBudget;
-  readonly #heavy: HeavyTask;
-  /** Bytes that the caller has reserved for the request and that are not taken yet. */
+  readonly #requestBudget: MemoryBudget;
+  readonly #heavyTask: HeavyTask;
+  /** Bytes that the caller has reserved for the request, and that `reserve` has not used yet. */
   #reserved: number;
   #size = 0;
-  #bytes = 0;
+  #takenBytes = 0;
 
   /**
-   * @param bodies memory budget of all requests of this process
-   * @param reserved bytes of the budget that the caller has reserved for the request, and releases itself
+   * @param requestBudget memory budget of all requests of this process
+   * @param reserved bytes of the budget that the caller has reserved for the request, and that it releases itself
    */
-  constructor(bodies: MemoryBudget, heavy: HeavyTask, reserved = 0) {
-    this.#bodies = bodies;
-    this.#heavy = heavy;
+  constructor(requestBudget: MemoryBudget, heavyTask: HeavyTask, reserved = 0) {
+    this.#requestBudget = requestBudget;
+    this.#heavyTask = heavyTask;
     this.#reserved = reserved;
   }
 
@@ -26,14 +26,14 @@ export class RequestMemory {
    * `HeavyWork`).
    * @throws RouterError `overloaded` if there is not enough memory, or as `beginHeavyWork` does
    */
-  readonly take = async (bytes: number): Promise<void> => {
+  readonly reserve = async (bytes: number): Promise<void> => {
     const missing = Math.max(0, bytes - this.#reserved);
-    if (missing > 0 && !this.#bodies.take(missing))
+    if (missing > 0 && !this.#requestBudget.take(missing))
       throw new RouterError('overloaded', 'The requests of batches and in the background take too much memory.', {
         retryAfter: 2,
       });
     this.#reserved -= bytes - missing;
-    this.#bytes += missing;
+    this.#takenBytes += missing;
     this.#size += bytes;
     await this.beginIfLarge();
   };
@@ -43,8 +43,8 @@ export class RequestMemory {
    * @throws RouterError `workers_died` if two processes died while they worked on the request; `store_unavailable`
    */
   async beginHeavyWork(): Promise<void> {
-    const setAside = await this.#heavy.begin();
-    if (setAside) throw setAside;
+    const refusal = await this.#heavyTask.begin();
+    if (refusal) throw refusal;
   }
 
   /**
@@ -56,13 +56,13 @@ export class RequestMemory {
   }
 
   /** Ends the heavy work. To be called before the request waits, or once a worker has it. */
-  end(): void {
-    this.#heavy.end();
+  endHeavyWork(): void {
+    this.#heavyTask.end();
   }
 
   release(): void {
-    this.end();
-    this.#bodies.release(this.#bytes);
-    this.#bytes = 0;
+    this.endHeavyWork();
+    this.#requestBudget.release(this.#takenBytes);
+    this.#takenBytes = 0;
   }
 }

@@ -4,16 +4,16 @@ import { announceKeyChange } from '#shared/broker/contract/change-signals.ts';
 import type { Logger } from '#shared/core/log.ts';
 
 /**
- * Creates a function that tells every ingress of a change. Its parameter is the id of the key that has changed, `user:<id>` or `team:<id>`
- * for all keys of a person or team, or `program:<id>` for a sign-in. The function never throws, because the change is already stored. An
- * ingress that misses the notice reads the change within 30 seconds.
+ * Creates a function that tells every ingress of a change. The function takes the id of the key that has changed, `user:<id>` or
+ * `team:<id>` for all keys of a person or team, or `program:<id>` for a sign-in. The function never throws, because the change is already
+ * stored. An ingress that misses the notice reads the change within 30 seconds.
  * @param invalidate removes what this ingress has cached about the change
  */
 export function createAnnouncer(broker: Broker, invalidate: (changed: string) => void, log: Logger) {
-  return async (changed: string): Promise<void> => {
-    invalidate(changed);
-    const failure = await announceInTime(announceKeyChange(broker, changed));
+  return async (changedId: string): Promise<void> => {
+    invalidate(changedId);
+    const failure = await announceInTime(announceKeyChange(broker, changedId));
     if (failure !== undefined)
-      log.warn({ err: failure, changed }, 'other ingress nodes may not know of a key change for 30 s');
+      log.warn({ err: failure, changed: changedId }, 'other ingress nodes may not know of a key change for 30 s');
   };
 }

@@ -13,40 +13,40 @@ import { refuseUpgrade } from './http/refuse-upgrade.ts';
 import { assignRequestId } from './http/request-id.ts';
 import { traceRequests } from './http/trace-request.ts';
 import { answerAddressList } from './http/address-list.ts';
-import { mcpRoutes, type McpRoutesParts } from './mcp/mcp-routes.ts';
-import { apiRoutes, generateRoutes, type ApiRoutesParts } from './routing/api-routes.ts';
+import { createMcpRoutes, type McpRoutesParts } from './mcp/mcp-routes.ts';
+import { createApiRoutes, listGenerateRoutes, type ApiRoutesParts } from './routing/api-routes.ts';
 import { createMetadataHandler, metadataPath } from './sign-in/authorization-server-metadata.ts';
-import { oauthRoutes, type OAuthRoutesParts } from './sign-in/oauth-routes.ts';
-import { toolsRoutes } from './tools/tools-routes.ts';
+import { createOAuthRoutes, type OAuthRoutesParts } from './sign-in/oauth-routes.ts';
+import { createToolsRoutes } from './tools/tools-routes.ts';
 
 /** Largest body of a request to the console in bytes. */
 const consoleBodyBytes = 64 * 1024;
-/** Largest body of a request to the Admin API in bytes. It is larger, because administrators send the registry there. */
+/** Largest body of a request to the Admin API in bytes. It is larger than for the console, because the registry is sent there. */
 const adminBodyBytes = 1024 * 1024;
 
 export interface AppParts extends ApiRoutesParts, McpRoutesParts {
-  open: OpenRequests;
+  openRequests: OpenRequests;
   /** Undefined if tracing is off. */
   tracing: Tracing | undefined;
-  /** The client formats to serve. Errors of paths that belong to no format are written in the first one. */
+  /** The client formats to serve. Errors of paths that belong to no format are written in the first format. */
   formats: readonly [ClientFormat, ...ClientFormat[]];
   /** Returns the path segment of an API: `/api/<segment>`. */
   segmentOf: (api: ClientApi) => string;
   /** Serves the pages of the web console, at every path that no API has. */
   pages: RequestHandler;
-  /** Proxies whose `X-Forwarded-*` headers are trusted, see `trustProxySetting`. */
+  /** Proxies whose `X-Forwarded-*` headers are trusted, see `toTrustProxySetting`. */
   trustedProxies: readonly string[] | number;
   consoleApi: RequestHandler;
   adminApi: RequestHandler;
-  arriving: ArrivingBodies;
+  arrivingBodies: ArrivingBodies;
   signIn: OAuthRoutesParts;
   store: { isLost: boolean; assertIntact(): void };
-  /** URL at which people reach the router; if undefined, that of each request is used. */
+  /** URL at which people reach the router; if undefined, the URL of each request is used. */
   publicUrl: string | undefined;
 }
 
 export function createApp(parts: AppParts): Express {
-  const { formats, corsOrigins, arriving } = parts;
+  const { formats, corsOrigins, arrivingBodies } = parts;
   const apis = Array.from(new Set(formats.map(({ api }) => api)), (api) => ({ name: api.segment, path: baseOf(api) }));
   const app = express();
   // The paths that are served must be exactly those that the path rules of a proxy match, for example for the Admin API.
@@ -54,39 +54,39 @@ export function createApp(parts: AppParts): Express {
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('trust proxy', parts.trustedProxies);
-  app.use(parts.open.follow, assignRequestId);
+  app.use(parts.openRequests.track, assignRequestId);
   const requireStore: RequestHandler = (_request, _response, next) => {
     parts.store.assertIntact();
     next();
   };
-  const inTime = endSlowBody(parts.bodyTimeoutMs);
+  const endIfSlow = endSlowBody(parts.bodyTimeoutMs);
   // The Admin API comes before the headers for pages of other origins, because it is not for browsers.
-  app.use('/api/admin/v1', requireStore, inTime, arriving.within(adminBodyBytes), parts.adminApi);
+  app.use('/api/admin/v1', requireStore, endIfSlow, arrivingBodies.createHandler(adminBodyBytes), parts.adminApi);
   // The console gets no such headers, because its pages have the same origin.
   if (corsOrigins.length > 0) app.use('/api', allowOrigins(corsOrigins));
   app.use(refuseUpgrade);
   if (parts.tracing) app.use('/api', traceRequests(parts.tracing));
   // The busiest paths come first and outside of routers, because each router that a request passes through adds to its cost.
   for (const format of formats) {
-    for (const { path, handlers } of generateRoutes(baseOf(format.api), format, parts)) app.post(path, handlers);
+    for (const { path, handlers } of listGenerateRoutes(baseOf(format.api), format, parts)) app.post(path, handlers);
   }
-  for (const [api, ofApi] of Map.groupBy(formats, (format) => format.api)) {
-    const [first, ...others] = ofApi;
-    app.use(baseOf(api), oauthRoutes(baseOf(api), apis, parts.signIn));
+  for (const [api, apiFormats] of Map.groupBy(formats, (format) => format.api)) {
+    const [first, ...others] = apiFormats;
+    app.use(baseOf(api), createOAuthRoutes(baseOf(api), apis, parts.signIn));
     app.get(`${metadataPath}${baseOf(api)}`, createMetadataHandler(baseOf(api), apis, parts.publicUrl));
-    if (first) app.use(baseOf(api), apiRoutes(api, [first, ...others], parts));
+    if (first) app.use(baseOf(api), createApiRoutes(api, [first, ...others], parts));
     for (const [path, greeting] of Object.entries(api.greetings ?? {})) {
       app.get(path, (_, response) => void response.json(greeting));
     }
   }
-  app.use('/api/tools/v1', toolsRoutes(parts));
-  app.use('/api/tools/mcp', mcpRoutes(parts));
+  app.use('/api/tools/v1', createToolsRoutes(parts));
+  app.use('/api/tools/mcp', createMcpRoutes(parts));
   app.get('/health', answerHealth(parts));
-  app.use(oauthRoutes('', apis, parts.signIn));
-  app.use('/console/api', requireStore, inTime, arriving.within(consoleBodyBytes), parts.consoleApi);
-  for (const [api, ofApi] of Map.groupBy(formats, (format) => format.api)) {
-    const [first = formats[0]] = ofApi;
-    const paths = ['/models', ...ofApi.flatMap(({ routes }) => routes.map(({ path }) => path))];
+  app.use(createOAuthRoutes('', apis, parts.signIn));
+  app.use('/console/api', requireStore, endIfSlow, arrivingBodies.createHandler(consoleBodyBytes), parts.consoleApi);
+  for (const [api, apiFormats] of Map.groupBy(formats, (format) => format.api)) {
+    const [first = formats[0]] = apiFormats;
+    const paths = ['/models', ...apiFormats.flatMap(({ routes }) => routes.map(({ path }) => path))];
     for (const prefix of api.prefixes.filter((each) => each !== '')) {
       app.use(prefix, refuseMisplacedPath({ base: baseOf(api), paths }), createErrorHandler(first, parts));
     }

@@ -10,13 +10,13 @@ import { isOrigin } from './http/allow-origins.ts';
 import { isHopCount } from './http/trusted-hops.ts';
 
 const proxyDescription =
-  'Trusted proxies whose `X-Forwarded-*` headers describe the client: addresses or networks such as `10.0.0.0/8`, or, where each of them appends the address that it sees, how many stand between the client and the ingress';
+  'Trusted proxies whose `X-Forwarded-*` headers describe the client: addresses or networks such as `10.0.0.0/8`, or the number of proxies between the client and the ingress if each of them appends the address that it sees';
 
 const originsDoc =
   'Origins of web pages that may use the APIs from a browser with a key, such as `https://app.example.com`, or `*` for all; none if unset';
 
 const networksDoc =
-  'Addresses or networks such as `10.0.0.0/8`, besides the public internet, in which MCP servers that people connect to, and their authorization servers, are asked for tokens';
+  'Addresses or networks such as `10.0.0.0/8`, besides the public internet, to which requests for tokens may be sent: to MCP servers that people connect to, and to the authorization servers of these';
 
 /** Settings of the ingress. Times are in milliseconds. */
 export const ingressConfig = z
@@ -61,13 +61,13 @@ export const ingressConfig = z
       )
       .describe(proxyDescription),
     STORE_WAIT_MS: setting.integer(
-      'Time from the loss of Redis for which requests wait for it, as during its restart; later ones receive `store_unavailable` at once',
+      'Time after the loss of Redis for which requests wait for Redis, for example during its restart; later requests receive `store_unavailable` at once',
       5_000,
       0,
       60_000,
     ),
     MAX_HELD_BYTES: setting.optionalInteger(
-      'Most bytes of all request bodies held at once, of which a key with several leaves as much free as it takes; a quarter of the memory limit and at most 1 GiB if unset',
+      'Most bytes of all request bodies in memory at once; a key with several bodies must leave as many bytes free as its bodies take; a quarter of the memory limit and at most 1 GiB if unset',
       1_024,
       64 * 1024 ** 3,
     ),
@@ -82,13 +82,13 @@ export const ingressConfig = z
       1_000_000,
     ),
     SHED_DELAY_MS: setting.integer(
-      'Average delay of the event loop from which new requests are refused with `overloaded` so that those that run do not suffer; 0 refuses none',
+      'Average delay of the event loop above which new requests are refused with `overloaded`, so that running requests do not suffer; 0 refuses none',
       1_000,
       0,
       60_000,
     ),
     BODY_TIMEOUT_MS: setting.integer(
-      'Time for a request body to arrive; of the upload or download of a file, time without a byte',
+      'Time within which a request body must arrive; for the upload or download of a file, the longest time without a byte',
       60_000,
       100,
       3_600_000,
@@ -99,7 +99,7 @@ export const ingressConfig = z
       0,
       600_000,
     ),
-    DRAIN_MS: setting.integer('Time for running answers to finish after that', 30_000, 0, 3_600_000),
+    DRAIN_MS: setting.integer('Time for running answers to finish after `LEAVE_MS`', 30_000, 0, 3_600_000),
     LOG_LEVEL: setting.choice(
       'Least severe level of log lines to print: `trace`, `debug`, `info`, `warn`, `error` or `fatal`',
       'info',

@@ -27,7 +27,7 @@ import { openConsole } from '../console/open-console.ts';
 import { sendContent } from './files/send-content.ts';
 import { createApp } from './app.ts';
 import { createClientServer } from './http/client-server.ts';
-import { createCredentials } from './sign-in/open-credentials.ts';
+import { createClientVerifiers } from './sign-in/create-client-verifiers.ts';
 import { SecondFactorStore } from '#shared/accounts/second-factor/second-factor-store.ts';
 import { createOidc } from '../console/api/oidc/open-oidc.ts';
 import { secondFactorDemand } from '../console/api/second-factor/require-second-factor.ts';
@@ -35,27 +35,27 @@ import { sessionIdentity } from '../console/api/session/session-identity.ts';
 import type { ClientApi } from '#shared/formats/client-api.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
-import { trustProxySetting } from './http/trusted-hops.ts';
-import { addressWarnings } from './http/address-warnings.ts';
+import { toTrustProxySetting } from './http/trusted-hops.ts';
+import { findAddressWarnings } from './http/address-warnings.ts';
 import { ingressConfig } from './config.ts';
 import type { PriceLookup } from '#shared/serving/estimate-amount.ts';
-import { ArrivingBodies, arrivingBytes } from './http/arriving-bodies.ts';
+import { ArrivingBodies, computeArrivingBytes } from './http/arriving-bodies.ts';
 import { drainRequests } from './http/drain-requests.ts';
 import { EventLoopLoad } from './http/event-loop-load.ts';
-import { defaultHeldBytes, defaultMaxActive, HeldBodies } from './http/held-bodies.ts';
+import { computeDefaultHeldBytes, computeDefaultMaxActive, HeldBodies } from './http/held-bodies.ts';
 import type { CountRefusal } from './http/refused-request.ts';
 import { readHealth } from './http/health.ts';
 import { createToolsMcp } from './mcp/tools-mcp.ts';
-import { createIdempotencyParts } from './idempotency/open-idempotency.ts';
-import { createRecordings } from './recording/open-recordings.ts';
-import { computeLoad } from './metrics/load.ts';
+import { createIdempotencyParts } from './idempotency/create-idempotency-parts.ts';
+import { createRecordings } from './recording/create-recordings.ts';
+import { computeLoad } from './metrics/compute-load.ts';
 import { RequestMetrics } from './metrics/request-metrics.ts';
-import { watchBackground } from './metrics/watch-background.ts';
-import { watchIngress } from './metrics/watch-ingress.ts';
-import { watchQueue } from './metrics/watch-queue.ts';
-import { watchWorkers } from './metrics/watch-workers.ts';
+import { registerBackgroundMetrics } from './metrics/background-metrics.ts';
+import { registerIngressMetrics } from './metrics/ingress-metrics.ts';
+import { registerQueueMetrics } from './metrics/queue-metrics.ts';
+import { registerWorkerMetrics } from './metrics/worker-metrics.ts';
 import { OpenRequests } from './http/open-requests.ts';
-import { defaultUnreadBytes, unreadMs, UnreadOutputs } from './http/unread/unread-outputs.ts';
+import { computeDefaultUnreadBytes, unreadMs, UnreadOutputs } from './http/unread/unread-outputs.ts';
 import { createBodyReader } from './http/read-body.ts';
 import { readCredentialsDir } from './read-credentials-dir.ts';
 import { LinkedTools } from '#shared/serving/connected/linked-tools.ts';
@@ -74,7 +74,7 @@ await runService(async (environment, releases) => {
   const log = createLog({ service: 'ingress', level: config.LOG_LEVEL, format: config.LOG_FORMAT });
   const id = randomBytes(6).toString('hex');
   const { RTR_PREFIX: prefix } = config;
-  for (const warning of addressWarnings(config)) log.warn(warning);
+  for (const warning of findAddressWarnings(config)) log.warn(warning);
   const authorityFolder = readCredentialsDir(config.CREDENTIALS_DIR, prefix);
 
   const tracing = await openTracing({ service: 'ingress', instance: id, environment, log });
@@ -121,8 +121,8 @@ await runService(async (environment, releases) => {
   });
   const outages = new ShortOutages(redis, config.STORE_WAIT_MS);
   const storedOutages = new ShortOutages(storedRedis, config.STORE_WAIT_MS);
-  const credentials = createCredentials({ serving, outages, prefix: `${prefix}:`, log, releases });
-  const { programs, externals, announce } = credentials;
+  const clientVerifiers = createClientVerifiers({ serving, outages, prefix: `${prefix}:`, log, releases });
+  const { programs, externals, announce } = clientVerifiers;
   const { secrets } = serving;
   const oidc = createOidc({
     accounts,
@@ -135,47 +135,63 @@ await runService(async (environment, releases) => {
     publicUrl: config.PUBLIC_URL,
     log,
   });
-  credentials.owners.confirmWith(oidc.confirmHolder);
+  clientVerifiers.owners.setConfirm(oidc.confirmHolder);
   programs.setConfirm(async (user) => (user.passwordHash === '' ? oidc.confirm(user) : 'confirmed'));
   const secondFactors = new SecondFactorStore(redis.redis, `${prefix}:`, { keys: ownerKeys, secrets });
   const verifySession = sessionIdentity(accounts.sessions, secondFactorDemand({ accounts, secondFactors }));
 
   const load = new EventLoopLoad(config.SHED_DELAY_MS);
   releases.add('event loop load', () => load.close());
-  const maxActive = config.MAX_ACTIVE ?? defaultMaxActive(process.constrainedMemory());
-  const held = new HeldBodies(config.MAX_HELD_BYTES ?? defaultHeldBytes(process.constrainedMemory()), maxActive, load);
-  const unread = new UnreadOutputs(config.MAX_UNREAD_BYTES ?? defaultUnreadBytes(process.constrainedMemory()));
-  const arriving = new ArrivingBodies(arrivingBytes(process.constrainedMemory()));
-  const open = new OpenRequests();
-  const counted: Pick<LimitKeeper, 'reserve'> = {
+  const maxActive = config.MAX_ACTIVE ?? computeDefaultMaxActive(process.constrainedMemory());
+  const heldBodies = new HeldBodies(
+    config.MAX_HELD_BYTES ?? computeDefaultHeldBytes(process.constrainedMemory()),
+    maxActive,
+    load,
+  );
+  const unreadOutputs = new UnreadOutputs(
+    config.MAX_UNREAD_BYTES ?? computeDefaultUnreadBytes(process.constrainedMemory()),
+  );
+  const arrivingBodies = new ArrivingBodies(computeArrivingBytes(process.constrainedMemory()));
+  const openRequests = new OpenRequests();
+  const retriedLimits: Pick<LimitKeeper, 'reserve'> = {
     // A reservation that Redis has made, but whose reply was lost, expires within a minute.
     reserve: async (parties, amount) => {
       const verdict = await outages.retry(async () => {
         store.assertIntact();
         return limits.reserve(parties, amount);
       });
-      if (!verdict.granted) metrics.countLimited(verdict.error.code);
+      if (!verdict.granted) metrics.countLimitRefusal(verdict.error.code);
       return verdict;
     },
   };
   const knownRefusal: LimitKeeper['knownRefusal'] = (parties) => {
     const refusal = limits.knownRefusal(parties);
-    if (refusal) metrics.countLimited(refusal.code);
+    if (refusal) metrics.countLimitRefusal(refusal.code);
     return refusal;
   };
   const priceOf: PriceLookup = (tier, model) => prices.priceOf(tier, model);
 
   watchDependencies(metricsRegistry, { nats: () => broker.roundTripMs(), redis: () => redis.roundTripMs() });
-  watchQueue(metricsRegistry, () => dispatcher.jobs());
-  watchWorkers(metricsRegistry, () => workers.workers());
+  registerQueueMetrics(metricsRegistry, () => dispatcher.jobs());
+  registerWorkerMetrics(metricsRegistry, () => workers.workers());
   const hedges = new Hedges();
   const answers = withOutageRetry(stored, storedOutages);
   const storer = new AnswerStorer(answers, log);
   watchFiles(metricsRegistry, files);
-  const kept = () => dispatcher.keptBytes;
-  watchIngress(metricsRegistry, { held, kept, unread, open, ledger, limits, hedges, store, storer });
+  const countKeptBytes = () => dispatcher.keptBytes;
+  registerIngressMetrics(metricsRegistry, {
+    heldBodies,
+    countKeptBytes,
+    unreadOutputs,
+    openRequests,
+    ledger,
+    limits,
+    hedges,
+    store,
+    storer,
+  });
   const webhooks = openWebhooks(redis.redis, `${prefix}:`, { keys: ownerKeys, report: unreadable });
-  watchBackground(metricsRegistry, {
+  registerBackgroundMetrics(metricsRegistry, {
     batches: () => batches.countAllOpen(),
     responses: () => background.responses.countAllOpen(),
     webhooks: () => webhooks.deliveries.countEndpoints(),
@@ -198,7 +214,7 @@ await runService(async (environment, releases) => {
     log,
     releases,
   });
-  const healthParts = { workers, broker, redis, store, isDraining: () => open.isLeaving };
+  const healthParts = { workers, broker, redis, store, isDraining: () => openRequests.isLeaving };
   const segmentOf = ({ segment, segmentSetting }: ClientApi): string =>
     segmentSetting === undefined ? segment : config[segmentSetting];
   const webConsole = openConsole({
@@ -257,9 +273,9 @@ await runService(async (environment, releases) => {
     // A client whose upgrade is refused sends the same request again over HTTP, which is counted then.
     if (refused.error.code !== 'upgrade_refused') noteRefusal(refused);
   };
-  const recorded = createRequestRecorder({ log, metrics, priceOf, ledger, noteRefusal });
-  const record: typeof recorded = (request) => {
-    recorded(request);
+  const recordFinished = createRequestRecorder({ log, metrics, priceOf, ledger, noteRefusal });
+  const record: typeof recordFinished = (request) => {
+    recordFinished(request);
     webConsole.meter.countJob(request.origin.requestId, request.origin.identity, request.report);
   };
   const filesThroughOutages: InputFiles['files'] = {
@@ -267,9 +283,9 @@ await runService(async (environment, releases) => {
     read: (...args) => files.read(...args),
   };
   const noWorkerMs = config.NO_WORKER_TIMEOUT_MS;
-  const toolParts = { dispatcher, workers, limits: counted, noWorkerMs, record };
+  const toolParts = { dispatcher, workers, limits: retriedLimits, noWorkerMs, record };
   const connected = new LinkedTools(served, toolParts);
-  const mcp = createToolsMcp({ ...toolParts, connected, countRefusal }, unread, log);
+  const mcp = createToolsMcp({ ...toolParts, connected, countRefusal }, unreadOutputs, log);
   releases.add('MCP', () => mcp.close());
   const ending = new AbortController();
   const idempotency = createIdempotencyParts({
@@ -277,8 +293,8 @@ await runService(async (environment, releases) => {
     serving,
     outages: storedOutages,
     changes,
-    unread,
-    open,
+    unreadOutputs,
+    openRequests,
     ending: ending.signal,
     registry: metricsRegistry,
     log,
@@ -287,16 +303,16 @@ await runService(async (environment, releases) => {
   const app = createApp({
     ...healthParts,
     log,
-    open,
+    openRequests,
     isEnding: () => ending.signal.aborted,
     tracing,
     dispatcher,
     mcp,
     mcpOrigins: config.MCP_ALLOWED_ORIGINS,
     corsOrigins: config.CORS_ORIGINS,
-    verifyKey: credentials.verifyKey,
+    verifyKey: clientVerifiers.verifyKey,
     verifySession: (request) => outages.retry(() => verifySession(request)),
-    noteUse: credentials.noteUse,
+    noteUse: clientVerifiers.noteUse,
     signIn: {
       programs,
       announce,
@@ -304,21 +320,21 @@ await runService(async (environment, releases) => {
       store,
       publicUrl: config.PUBLIC_URL,
       bodyTimeoutMs: config.BODY_TIMEOUT_MS,
-      arriving,
+      arrivingBodies,
       log,
     },
-    trustedProxies: trustProxySetting(config.TRUSTED_PROXIES),
+    trustedProxies: toTrustProxySetting(config.TRUSTED_PROXIES),
     consoleApi: webConsole.api,
     adminApi: webConsole.adminApi,
-    arriving,
+    arrivingBodies,
     formats: clientFormats,
     segmentOf,
     readBody: createBodyReader({ maxBytes: config.MAX_BODY_BYTES, timeoutMs: config.BODY_TIMEOUT_MS }),
     registry: () => registry.current(),
-    held,
-    unread,
+    heldBodies,
+    unreadOutputs,
     knownRefusal,
-    limits: counted,
+    limits: retriedLimits,
     priceOf,
     hedges,
     ownerKeys,
@@ -337,17 +353,17 @@ await runService(async (environment, releases) => {
     maxLineBytes: config.MAX_BODY_BYTES,
     record,
     countRefusal,
-    speedOf: (model) => metrics.speeds.of(model),
+    speedOf: (model) => metrics.speeds.find(model),
     publicUrl: config.PUBLIC_URL,
     pages: webConsole.pages,
   });
 
-  const server = createClientServer(app, { log, open, countRefusal, bodyTimeoutMs: config.BODY_TIMEOUT_MS });
+  const server = createClientServer(app, { log, openRequests, countRefusal, bodyTimeoutMs: config.BODY_TIMEOUT_MS });
   await serving.announced;
   await listen(server, config.PORT, config.HOST, releases);
   releases.add('running answers', () =>
     drainRequests({
-      open,
+      openRequests,
       server,
       dispatcher,
       leaveMs: config.LEAVE_MS,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
-import { trustProxySetting } from '#services/ingress/http/trusted-hops.ts';
+import { toTrustProxySetting } from '#services/ingress/http/trusted-hops.ts';
 import { temporaryFolder } from '../helpers/files/temporary-folder.ts';
 import { serveHttp } from '../helpers/servers/serve-http.ts';
 import { until } from '../helpers/until.ts';
@@ -114,5 +114,5 @@ describe('the load balancer of Compose', { tags: ['haproxy'] }, () => {
 it('an ingress of Compose believes the one hop that its load balancer is, and no networks', () => {
   const text = readFileSync(join(root, 'docker-compose.yml'), 'utf8');
   const { services } = parse(text, { merge: true, maxAliasCount: -1 });
-  expect(trustProxySetting([services.ingress.environment.TRUSTED_PROXIES])).toBe(1);
+  expect(toTrustProxySetting([services.ingress.environment.TRUSTED_PROXIES])).toBe(1);
 });

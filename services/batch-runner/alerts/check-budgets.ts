@@ -9,19 +9,19 @@ import type { WebhookEvent } from '#shared/accounts/webhooks/webhook-event.ts';
 import { createEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
 import {
   budgetNames,
-  budgetSteps,
-  watchedBudgets,
+  budgetPeriods,
+  listBudgetParties,
   type BudgetName,
   type BudgetParty,
   type BudgetSources,
-} from './watched-budgets.ts';
+} from './list-budget-parties.ts';
 
-/** Percentages of a budget whose use is reported. */
+/** Used percentages of a budget at which the use of the budget is reported. */
 const thresholds = [50, 80];
 
 /**
- * Percentage from which a budget counts as exhausted, because the rest is too little for most requests. A budget counts as exhausted
- * earlier if it has refused a request that might have cost more than the rest.
+ * Percentage from which a budget counts as exhausted, because the rest is too little for most requests. Below this percentage, a
+ * budget counts as exhausted only if it has refused a request that might have cost more than the rest.
  */
 const exhaustedPercent = 99;
 
@@ -29,20 +29,20 @@ const exhaustedPercent = 99;
 const lateMs = 120_000;
 
 /** Milliseconds for which the reports about a period stay stored after its end. */
-const knownMs = 24 * 3_600_000;
+const reportKeptMs = 24 * 3_600_000;
 
 const zeroAmount = { tokens: 0, cost: 0 };
 
-export interface BudgetLookParts extends BudgetSources {
+export interface BudgetCheckParts extends BudgetSources {
   limits: Pick<LimitKeeper, 'read'> & { refused: Pick<LimitKeeper['refused'], 'read'> };
   usage: Pick<UsageReader, 'newest'>;
   states: AlertStates;
 }
 
 /**
- * Creates a check of the budgets of keys, service accounts, people and teams that reports each reached share once per day or month. A
- * changed budget counts as a new one. If several shares are reached at once, only the largest is mailed.
- * @returns the check, which does nothing while there are no new requests. It throws RouterError `store_unavailable`
+ * Creates the function that checks the budgets of keys, service accounts, people and teams, and reports each reached threshold once per day
+ * or month. A budget that was changed counts as a new budget. If a budget reaches several thresholds at once, only the largest is mailed.
+ * @returns the check, which does nothing once there has been no new request for `lateMs`. It throws RouterError `store_unavailable`
  */
 export function createBudgetCheck({
   accounts,
@@ -50,48 +50,48 @@ export function createBudgetCheck({
   limits,
   usage,
   states,
-}: BudgetLookParts): (now?: number) => Promise<void> {
-  let newest: { id: string | undefined; at: number } | undefined;
+}: BudgetCheckParts): (now?: number) => Promise<void> {
+  let newestSeen: { id: string | undefined; at: number } | undefined;
   return async (now = Date.now()) => {
-    const refused = await limits.refused.read(now);
-    const id = `${await usage.newest()} ${refused.size}`;
-    if (!newest || newest.id !== id) newest = { id, at: now };
-    else if (now - newest.at > lateMs) return;
-    const parties = await watchedBudgets({ accounts, issuers }, now);
+    const refusedBudgets = await limits.refused.read(now);
+    const id = `${await usage.newest()} ${refusedBudgets.size}`;
+    if (!newestSeen || newestSeen.id !== id) newestSeen = { id, at: now };
+    else if (now - newestSeen.at > lateMs) return;
+    const parties = await listBudgetParties({ accounts, issuers }, now);
     const uses = await limits.read(parties);
-    const reported = new Map<string, Map<string, string>>();
+    const reportedByKind = new Map<string, Map<string, string>>();
     for (const [index, party] of parties.entries()) {
       const use = uses[index];
-      if (use) for (const name of budgetNames) await lookAt(party, use, name);
+      if (use) for (const name of budgetNames) await checkBudget(party, use, name);
     }
 
-    async function lookAt(party: BudgetParty, use: PartyUse, name: BudgetName): Promise<void> {
+    async function checkBudget(party: BudgetParty, use: PartyUse, name: BudgetName): Promise<void> {
       const measured = measure(name, use, zeroAmount);
-      const set = use.limits[name];
-      if (!measured || set === undefined) return;
-      const step = budgetSteps[name];
+      const limit = use.limits[name];
+      if (!measured || limit === undefined) return;
+      const step = budgetPeriods[name];
       const period = periodName(step, findBeginning(step, use.at));
       const percent = (100 * measured.spent) / measured.limit;
-      const budget = budgetField({ party: party.party, name, set });
-      // A day may end between the two reads. The entry names its period, so that refusals of one day do not count for the next.
-      const isExhausted = percent >= exhaustedPercent || refused.has(`${period} ${budget}`);
+      const budget = budgetField({ party: party.party, name, set: limit });
+      // A day may end between the reads of refusals and of use. Each refusal names its period, so that it does not count for the next day.
+      const isExhausted = percent >= exhaustedPercent || refusedBudgets.has(`${period} ${budget}`);
       const shares = thresholds.filter((threshold) => percent >= threshold);
-      const reached = [...(isExhausted ? [exhaustedPercent] : []), ...shares.toReversed()];
-      if (reached.length === 0) return;
+      const reachedThresholds = [...(isExhausted ? [exhaustedPercent] : []), ...shares.toReversed()];
+      if (reachedThresholds.length === 0) return;
       const kind = `budgets:${period}`;
-      const known = reported.get(kind) ?? (await states.readAll(kind));
-      reported.set(kind, known);
+      const reportedFields = reportedByKind.get(kind) ?? (await states.readAll(kind));
+      reportedByKind.set(kind, reportedFields);
       const resetsAt = nextBeginning(step, use.at);
-      for (const [index, threshold] of reached.entries()) {
+      for (const [index, threshold] of reachedThresholds.entries()) {
         const field = `${budget} ${threshold}`;
-        if (known.has(field)) continue;
+        if (reportedFields.has(field)) continue;
         const used = measured.spent / measured.unit;
-        const event = budgetEvent(party, { threshold, budget: name, limit: set, used, period, resetsAt });
+        const event = createBudgetEvent(party, { threshold, budget: name, limit, used, period, resetsAt });
         await states.change({
           kind,
           field,
           to: String(now),
-          expiresAt: resetsAt + knownMs,
+          expiresAt: resetsAt + reportKeptMs,
           event,
           isMailed: index === 0,
         });
@@ -100,29 +100,30 @@ export function createBudgetCheck({
   };
 }
 
-interface ReachedShare {
+interface ReachedThreshold {
   threshold: number;
   budget: BudgetName;
   /** Limit as it is set, in tokens or dollars. */
   limit: number;
   /** Used part of the limit, in the same unit. */
   used: number;
+  /** Name of the day or month. */
   period: string;
   /** In ms since 1970. */
   resetsAt: number;
 }
 
-function budgetEvent(
+function createBudgetEvent(
   { party, name, owner }: BudgetParty,
-  { threshold, budget, limit, used, period, resetsAt }: ReachedShare,
+  { threshold, budget, limit, used, period, resetsAt }: ReachedThreshold,
 ): WebhookEvent {
   // The id of a service account contains a colon itself.
   const [kind = ''] = party.split(':', 1);
   const id = party.slice(kind.length + 1);
-  const of = { id, kind, name, budget, limit, used, period, resets_at: resetsAt / 1000 };
+  const facts = { id, kind, name, budget, limit, used, period, resets_at: resetsAt / 1000 };
   const [type, data] =
     threshold === exhaustedPercent
-      ? (['rtr.budget.exhausted', of] as const)
-      : (['rtr.budget.threshold', { ...of, percent: threshold }] as const);
+      ? (['rtr.budget.exhausted', facts] as const)
+      : (['rtr.budget.threshold', { ...facts, percent: threshold }] as const);
   return { id: createEventId(), type, owners: owner === 'router' ? ['router'] : [owner, 'router'], data };
 }

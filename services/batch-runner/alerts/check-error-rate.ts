@@ -9,26 +9,26 @@ const field = 'share';
 /** Requests below which a percentage is not meaningful. */
 const minRequests = 20;
 
-export interface ErrorLook {
+export interface ErrorRateCheckParts {
   states: AlertStates;
-  /** Percentage of requests above which failures are reported. The alert ends at half of it. */
+  /** Percentage of failed requests above which an alert begins. The alert ends at half of this percentage. */
   percent: number;
 }
 
 /**
- * Reports when more than a percentage of the requests of the last five minutes failed, and when the error rate is normal again. Each change
- * is reported once in the cluster. The alert ends when at most half of that percentage fails. Only a process that has listened for the
- * whole five minutes ends it.
+ * Begins an alert when more than `percent` of the requests of the last five minutes failed, and ends the alert when at most half of
+ * `percent` failed. Beginning and end are each reported once in the cluster. Only a process that has listened for the whole five minutes
+ * ends an alert.
  * @throws RouterError `store_unavailable`
  */
 export async function checkErrorRate(
   { requests, faults, isWhole }: ErrorRateSnapshot,
-  { states, percent: threshold }: ErrorLook,
+  { states, percent: threshold }: ErrorRateCheckParts,
   now = Date.now(),
 ): Promise<void> {
-  const from = (await states.readAll(kind)).get(field);
+  const raisedAt = (await states.readAll(kind)).get(field);
   const percent = (100 * faults) / Math.max(1, requests);
-  const change = (
+  const reportChange = (
     to: string | undefined,
     type: Extract<WebhookEventType, `rtr.errors.${string}`>,
   ): Promise<boolean> => {
@@ -40,10 +40,10 @@ export async function checkErrorRate(
       seconds: windowSeconds,
     };
     const event: WebhookEvent = { id: createEventId(), type, owners: ['router'], data };
-    return states.change({ kind, field, from, to, event });
+    return states.change({ kind, field, from: raisedAt, to, event });
   };
-  if (from === undefined && requests >= minRequests && percent > threshold)
-    await change(String(now), 'rtr.errors.high');
-  else if (from !== undefined && isWhole && requests > 0 && percent <= threshold / 2)
-    await change(undefined, 'rtr.errors.normal');
+  if (raisedAt === undefined && requests >= minRequests && percent > threshold)
+    await reportChange(String(now), 'rtr.errors.high');
+  else if (raisedAt !== undefined && isWhole && requests > 0 && percent <= threshold / 2)
+    await reportChange(undefined, 'rtr.errors.normal');
 }

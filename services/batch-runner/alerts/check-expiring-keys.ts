@@ -9,46 +9,46 @@ import { ownerOfKey } from './owner-of-key.ts';
 const dayMs = 24 * 3_600_000;
 
 /** A key is reported this many days before it expires; 0: once it has expired. */
-const steps = [7, 1, 0] as const;
-type Step = (typeof steps)[number];
+const reportDays = [7, 1, 0] as const;
+type ReportDay = (typeof reportDays)[number];
 
 /** Milliseconds after its expiry until which a key is still reported, in case no runner has checked earlier. */
 const lateMs = dayMs;
 
 /** Milliseconds for which reports stay stored, counted from the end of the day on which the key expires. */
-const knownMs = 3 * dayMs;
+const reportKeptMs = 3 * dayMs;
 
 /**
- * Reports keys seven days before they expire, one day before, and when they have expired, each once per expiry time. A report that would
- * be due before the key was created is left out. A key with a life of three days is reported one day before it expires and when it has
- * expired. A key with a life of less than a day is not reported. Replaced keys are not reported either.
+ * Reports keys seven days before they expire, one day before, and when they have expired. Each of these reports is made once per expiry
+ * time. A report that would be due before the key was created is left out: a key with a life of three days is reported one day before it
+ * expires and when it has expired, and a key with a life of less than a day is not reported. Replaced keys are not reported either.
  * @throws RouterError `store_unavailable`
  */
 export async function checkExpiringKeys(
   { keys, states }: { keys: Pick<KeyStore, 'listExpiring'>; states: AlertStates },
   now = Date.now(),
 ): Promise<void> {
-  const reported = new Map<string, Map<string, string>>();
+  const reportedByKind = new Map<string, Map<string, string>>();
   for (const key of await keys.listExpiring(now - lateMs, now + 7 * dayMs)) {
     const { id, createdAt, expiresAt, replacedBy } = key;
     // The owner knows of the expiry, because they have replaced the key.
     if (expiresAt === undefined || replacedBy !== undefined) continue;
     if (!isUsable(key, Math.min(now, expiresAt - 1))) continue;
-    const step = steps.findLast((days) => now >= expiresAt - days * dayMs);
-    // A report due before the key existed is left out. The expiry counts as due a day earlier, so that short-lived keys are not reported.
-    if (step === undefined || createdAt >= expiresAt - Math.max(1, step) * dayMs) continue;
+    const daysBefore = reportDays.findLast((days) => now >= expiresAt - days * dayMs);
+    // The report of the expiry itself counts as due a day before it, so that keys with a life of less than a day are not reported.
+    if (daysBefore === undefined || createdAt >= expiresAt - Math.max(1, daysBefore) * dayMs) continue;
     const day = findBeginning('day', expiresAt);
     const kind = `keys:${periodName('day', day)}`;
-    const known = reported.get(kind) ?? (await states.readAll(kind));
-    reported.set(kind, known);
-    const field = `${id} ${expiresAt} ${step}`;
-    if (known.has(field)) continue;
-    const event = keyEvent(key, expiresAt, step);
-    await states.change({ kind, field, to: String(now), expiresAt: day + dayMs + knownMs, event });
+    const reportedFields = reportedByKind.get(kind) ?? (await states.readAll(kind));
+    reportedByKind.set(kind, reportedFields);
+    const field = `${id} ${expiresAt} ${daysBefore}`;
+    if (reportedFields.has(field)) continue;
+    const event = createKeyEvent(key, expiresAt, daysBefore);
+    await states.change({ kind, field, to: String(now), expiresAt: day + dayMs + reportKeptMs, event });
   }
 }
 
-function keyEvent(key: FoundKey, expiresAt: number, step: Step): WebhookEvent {
+function createKeyEvent(key: FoundKey, expiresAt: number, daysBefore: ReportDay): WebhookEvent {
   const { id, kind, name, ownerId } = key;
   const owner = ownerOfKey(key);
   const data = {
@@ -61,6 +61,8 @@ function keyEvent(key: FoundKey, expiresAt: number, step: Step): WebhookEvent {
   return {
     id: createEventId(),
     owners: owner === 'router' ? ['router'] : [owner, 'router'],
-    ...(step === 0 ? { type: 'rtr.key.expired', data } : { type: 'rtr.key.expiring', data: { ...data, days: step } }),
+    ...(daysBefore === 0
+      ? { type: 'rtr.key.expired', data }
+      : { type: 'rtr.key.expiring', data: { ...data, days: daysBefore } }),
   };
 }

@@ -8,74 +8,78 @@ import type { Trouble, WorkerProcess, WorkersSnapshot } from './worker-view.ts';
 const kind = 'workers';
 
 /** Milliseconds for which a lost worker is remembered, so that its return is reported. */
-const lostKnownMs = 24 * 3_600_000;
+const lostKeptMs = 24 * 3_600_000;
 
 /** Milliseconds that this process must have listened before a worker that it has not heard counts as stopped. */
 const stoppedMs = 60_000;
 
-const reportedSchema = storedJson(
+const reportedStateSchema = storedJson(
   z.object({ state: z.enum(['up', 'ejected', 'failing', 'lost']), startedAt: z.number(), at: z.number() }),
 );
 
 /** What was last reported about a worker: its state, the start of its process, and the time of the report. Times in ms since 1970. */
-type Reported = z.output<typeof reportedSchema>;
+type ReportedState = z.output<typeof reportedStateSchema>;
 
 /**
  * Reports workers that are lost, ejected or failing, and workers that are back. Each change is reported once in the cluster. A worker that
- * is stopped announces its stop, and is not reported. A worker that is lost and back between two checks is not reported.
+ * an operator stops announces its stop, and is not reported. A worker that is lost and back between two checks is not reported.
  * @throws RouterError `store_unavailable`
  */
-export async function checkWorkers(seen: WorkersSnapshot, states: AlertStates, now = Date.now()): Promise<void> {
+export async function checkWorkers(snapshot: WorkersSnapshot, states: AlertStates, now = Date.now()): Promise<void> {
   const texts = await states.readAll(kind);
-  const reported = new Map(Array.from(texts, ([id, text]) => [id, reportedSchema.safeParse(text).data] as const));
-  const change = async (
+  const reported = new Map(Array.from(texts, ([id, text]) => [id, reportedStateSchema.safeParse(text).data] as const));
+  const reportChange = async (
     { id, startedAt }: Pick<WorkerProcess, 'id' | 'startedAt'>,
-    state: Reported['state'] | undefined,
+    state: ReportedState['state'] | undefined,
     event?: WebhookEvent,
   ): Promise<void> => {
-    const to = state && JSON.stringify({ state, startedAt, at: now } satisfies Reported);
+    const to = state && JSON.stringify({ state, startedAt, at: now } satisfies ReportedState);
     await states.change({ kind, field: id, from: texts.get(id), to, event });
   };
-  for (const { trouble, ...worker } of seen.alive) {
-    const before = reported.get(worker.id);
+  for (const { trouble, ...worker } of snapshot.alive) {
+    const lastReport = reported.get(worker.id);
     // While no ingress tells which workers it ejects, the last report stands.
-    const isUnknown = before?.state === 'ejected' && !trouble && !seen.knowsEjected;
-    const state = isUnknown ? before.state : (trouble?.state ?? 'up');
-    if (before?.state === state && before.startedAt === worker.startedAt) continue;
-    await change(worker, state, before?.state === state ? undefined : changeEvent(worker, before?.state, trouble));
+    const isUnknown = lastReport?.state === 'ejected' && !trouble && !snapshot.knowsEjected;
+    const state = isUnknown ? lastReport.state : (trouble?.state ?? 'up');
+    if (lastReport?.state === state && lastReport.startedAt === worker.startedAt) continue;
+    await reportChange(
+      worker,
+      state,
+      lastReport?.state === state ? undefined : createChangeEvent(worker, lastReport?.state, trouble),
+    );
   }
-  for (const worker of seen.lost) {
-    const before = reported.get(worker.id);
-    if (!before || before.state === 'lost' || before.startedAt !== worker.startedAt) continue;
-    await change(worker, 'lost', workerEvent('rtr.worker.lost', worker));
+  for (const worker of snapshot.lost) {
+    const lastReport = reported.get(worker.id);
+    if (!lastReport || lastReport.state === 'lost' || lastReport.startedAt !== worker.startedAt) continue;
+    await reportChange(worker, 'lost', createWorkerEvent('rtr.worker.lost', worker));
   }
-  const lost = new Set(seen.lost.map(({ id }) => id));
+  const lost = new Set(snapshot.lost.map(({ id }) => id));
   for (const [id, { state, at, startedAt } = { state: 'up', at: 0, startedAt: 0 }] of reported) {
-    if (seen.known.has(id) || (lost.has(id) && state !== 'lost')) continue;
-    const isOver = state === 'lost' ? now - at > lostKnownMs : seen.listenedMs > stoppedMs;
-    if (isOver) await change({ id, startedAt }, undefined);
+    if (snapshot.maybeAlive.has(id) || (lost.has(id) && state !== 'lost')) continue;
+    const isForgotten = state === 'lost' ? now - at > lostKeptMs : snapshot.listenedMs > stoppedMs;
+    if (isForgotten) await reportChange({ id, startedAt }, undefined);
   }
 }
 
 /** Returns the event to send for a live worker; undefined if there is nothing to report. */
-function changeEvent(
+function createChangeEvent(
   worker: WorkerProcess,
-  before: Reported['state'] | undefined,
+  lastState: ReportedState['state'] | undefined,
   trouble: Trouble | undefined,
 ): WebhookEvent | undefined {
   if (trouble) {
     const { state, reason, model } = trouble;
-    return workerEvent(`rtr.worker.${state}`, worker, { reason, ...(model !== undefined && { model }) });
+    return createWorkerEvent(`rtr.worker.${state}`, worker, { reason, ...(model !== undefined && { model }) });
   }
-  if (before === undefined || before === 'up') return undefined;
-  return workerEvent('rtr.worker.back', worker, { after: before });
+  if (lastState === undefined || lastState === 'up') return undefined;
+  return createWorkerEvent('rtr.worker.back', worker, { after: lastState });
 }
 
-function workerEvent(
+function createWorkerEvent(
   type: Extract<WebhookEventType, `rtr.worker.${string}`>,
   { id, tier, host }: WorkerProcess,
-  more: Record<string, string> = {},
+  details: Record<string, string> = {},
 ): WebhookEvent {
-  const data = { id, tier, ...(host !== undefined && { host }), ...more };
+  const data = { id, tier, ...(host !== undefined && { host }), ...details };
   return { id: createEventId(), type, owners: ['router'], data };
 }

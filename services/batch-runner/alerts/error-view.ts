@@ -5,8 +5,10 @@ import { RecentSums } from '#shared/core/metrics/recent-sums.ts';
 /** Number of seconds over which requests are counted. */
 export const windowSeconds = 300;
 
-/** Milliseconds after which a silent ingress is dropped. Then its next stats, which cover one minute, repeat nothing. */
-const silentMs = 60_000;
+/**
+ * Milliseconds without stats after which an ingress is forgotten. All seconds of its next stats are new then, because stats cover a minute.
+ */
+const forgottenMs = 60_000;
 
 /** Requests that ended in the last five minutes, and how many of them failed through the router or an upstream. */
 export interface ErrorRateSnapshot {
@@ -17,8 +19,8 @@ export interface ErrorRateSnapshot {
 }
 
 /**
- * Counts failed requests from the stats that ingress nodes publish each second. Right after the start of this process, only the last minute
- * is counted, because stats cover one minute.
+ * Counts requests and failed requests from the stats that ingress nodes publish each second. Right after the start of this process, only
+ * the last minute is counted, because stats cover one minute.
  */
 export class ErrorView {
   readonly #requests = new RecentSums(windowSeconds);
@@ -36,23 +38,26 @@ export class ErrorView {
     this.#stopListening();
   }
 
-  /** @param now in ms since 1970 */
+  /**
+   * Returns the counts of the last five minutes.
+   * @param now in ms since 1970
+   */
   read(now = Date.now()): ErrorRateSnapshot {
     const second = Math.floor(now / 1_000);
     const isWhole = performance.now() - this.#since >= windowSeconds * 1_000;
     return { requests: this.#requests.total(second), faults: this.#faults.total(second), isWhole };
   }
 
-  /** Adds the seconds that were not counted yet, dated by the clock of this process. */
+  /** Adds those seconds of the stats that were not counted yet, dated by the clock of this process. */
   #onStats(ingress: string, { at: until, requests, faults }: IngressStats): void {
     const now = performance.now();
-    const before = this.#counted.get(ingress);
-    for (const [name, { at }] of this.#counted) if (now - at > silentMs) this.#counted.delete(name);
-    if (before && until <= before.until && now - before.at <= silentMs) return;
-    const fresh = before ? Math.round((until - before.until) / 1_000) : requests.length;
+    const counted = this.#counted.get(ingress);
+    for (const [name, { at }] of this.#counted) if (now - at > forgottenMs) this.#counted.delete(name);
+    if (counted && until <= counted.until && now - counted.at <= forgottenMs) return;
+    const newSeconds = counted ? Math.round((until - counted.until) / 1_000) : requests.length;
     this.#counted.set(ingress, { until, at: now });
     const second = Math.floor(Date.now() / 1_000);
-    for (let ago = 1; ago <= Math.min(fresh, requests.length); ago += 1) {
+    for (let ago = 1; ago <= Math.min(newSeconds, requests.length); ago += 1) {
       this.#requests.add(second - ago, requests.at(-ago) ?? 0);
       this.#faults.add(second - ago, faults.at(-ago) ?? 0);
     }

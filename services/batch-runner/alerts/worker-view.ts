@@ -4,8 +4,8 @@ import { onIngressStats, type EjectedWorker } from '#shared/broker/contract/ingr
 import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 
-/** Milliseconds after which a silent ingress is dropped. */
-const silentMs = 5_000;
+/** Milliseconds without stats after which the ejected workers that an ingress has published are forgotten. */
+const statsKeptMs = 5_000;
 
 /** Milliseconds after the start of listening until all workers and ingress nodes are known. */
 const listenMs = 3_000;
@@ -16,7 +16,7 @@ const provenMs = 3_000;
 /** Largest number of lost workers in memory. */
 const maxLost = 10_000;
 /** Milliseconds for which a lost worker stays in memory. */
-const lostKnownMs = 3_600_000;
+const lostKeptMs = 3_600_000;
 
 export interface WorkerProcess {
   id: string;
@@ -40,7 +40,7 @@ export interface WorkersSnapshot {
   /** Workers that have been silent for seconds without announcing their stop. */
   lost: WorkerProcess[];
   /** Ids of all workers that may be alive. */
-  known: ReadonlySet<string>;
+  maybeAlive: ReadonlySet<string>;
   /** Names of models that have a worker which is not draining, not failing, and not ejected with the model. */
   models: ReadonlySet<string>;
   /** Whether any ingress publishes its ejected workers. */
@@ -49,12 +49,12 @@ export interface WorkersSnapshot {
   listenedMs: number;
 }
 
-/** Collects the health of workers, from heartbeats and from the stats of ingress nodes. */
+/** Knows the health of all workers of the cluster, from heartbeats and from the stats of ingress nodes. */
 export class WorkerView {
   readonly #workers: LiveWorkers;
   readonly #broker: Broker;
   readonly #lost = new Map<string, { process: WorkerProcess; at: number }>();
-  readonly #listed = new Map<string, { ejected: readonly EjectedWorker[]; at: number }>();
+  readonly #ejectedByIngress = new Map<string, { ejected: readonly EjectedWorker[]; at: number }>();
   readonly #stopListening: () => void;
   readonly #since = performance.now();
 
@@ -63,13 +63,13 @@ export class WorkerView {
     this.#broker = broker;
     workers.onLost((worker, loss) => {
       if (loss !== 'silent') return;
-      this.#lost.set(worker.id, { process: processOf(worker), at: performance.now() });
+      this.#lost.set(worker.id, { process: toWorkerProcess(worker), at: performance.now() });
       const [oldest] = this.#lost.keys();
       if (this.#lost.size > maxLost && oldest !== undefined) this.#lost.delete(oldest);
     });
     this.#stopListening = onIngressStats(broker, (ingress, { ejected }) => {
       // A batch runner ejects no workers.
-      if (ejected) this.#listed.set(ingress, { ejected, at: performance.now() });
+      if (ejected) this.#ejectedByIngress.set(ingress, { ejected, at: performance.now() });
     });
   }
 
@@ -81,39 +81,43 @@ export class WorkerView {
   read(now = performance.now()): WorkersSnapshot | undefined {
     const listenedMs = now - this.#since;
     if (!this.#broker.connected || listenedMs < listenMs) return undefined;
-    for (const [ingress, { at }] of this.#listed) if (now - at > silentMs) this.#listed.delete(ingress);
+    for (const [ingress, { at }] of this.#ejectedByIngress)
+      if (now - at > statsKeptMs) this.#ejectedByIngress.delete(ingress);
     const ejected = Map.groupBy(
-      [...this.#listed.values()].flatMap((listed) => listed.ejected),
+      [...this.#ejectedByIngress.values()].flatMap((listed) => listed.ejected),
       ({ worker }) => worker,
     );
     const workers = [...this.#workers.workers()];
-    const known = new Set(workers.map(({ id }) => id));
-    for (const [id, { at }] of this.#lost) if (known.has(id) || now - at > lostKnownMs) this.#lost.delete(id);
+    const maybeAlive = new Set(workers.map(({ id }) => id));
+    for (const [id, { at }] of this.#lost) if (maybeAlive.has(id) || now - at > lostKeptMs) this.#lost.delete(id);
     return {
       alive: workers
         .filter(({ proofOfLife: life }) => now - life.provenAt < provenMs)
-        .map((worker) => ({ ...processOf(worker), trouble: troubleOf(worker, ejected.get(worker.id)?.at(-1)) })),
+        .map((worker) => ({
+          ...toWorkerProcess(worker),
+          trouble: findTrouble(worker, ejected.get(worker.id)?.at(-1)),
+        })),
       lost: Array.from(this.#lost.values(), ({ process }) => process),
-      known,
-      models: new Set(workers.flatMap((worker) => servedBy(worker, ejected.get(worker.id)))),
-      knowsEjected: this.#listed.size > 0,
+      maybeAlive,
+      models: new Set(workers.flatMap((worker) => listServedModels(worker, ejected.get(worker.id)))),
+      knowsEjected: this.#ejectedByIngress.size > 0,
       listenedMs,
     };
   }
 }
 
-function processOf({ id, announcement: { tier, host, startedAt } }: LiveWorker): WorkerProcess {
+function toWorkerProcess({ id, announcement: { tier, host, startedAt } }: LiveWorker): WorkerProcess {
   return { id, tier, host, startedAt };
 }
 
-function troubleOf({ announcement }: LiveWorker, ejected: EjectedWorker | undefined): Trouble | undefined {
+function findTrouble({ announcement }: LiveWorker, ejected: EjectedWorker | undefined): Trouble | undefined {
   const { reason, draining } = announcement;
   if (draining) return undefined;
   if (reason !== undefined && isFailing(reason)) return { state: 'failing', reason };
   return ejected && { state: 'ejected', reason: ejected.reason, model: ejected.model };
 }
 
-function servedBy({ announcement, pool }: LiveWorker, ejected: readonly EjectedWorker[] = []): string[] {
+function listServedModels({ announcement, pool }: LiveWorker, ejected: readonly EjectedWorker[] = []): string[] {
   const { reason, draining, models } = announcement;
   if (draining || isFailing(reason) || pool.contract === undefined) return [];
   return models.map(({ id }) => id).filter((id) => !ejected.some(({ model }) => model === id));

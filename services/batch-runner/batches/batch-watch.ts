@@ -3,16 +3,16 @@ import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import type { RunningLines } from './running-lines.ts';
 
 /** Milliseconds between two reads of a batch's record. */
-const lookMs = 1_000;
+const readIntervalMs = 1_000;
 
 export interface BatchWatchParts {
-  work: Pick<BatchWork, 'find' | 'pause'>;
-  running: Pick<RunningLines, 'has'>;
+  batches: Pick<BatchWork, 'find' | 'pause'>;
+  runningLines: Pick<RunningLines, 'has'>;
 }
 
 /**
- * Watches the record of a batch for its cancellation, expiry or end while one of its slices is processed. Clears the batch's mark `waiting
- * for a worker` as soon as one of its lines runs.
+ * Watches the record of a batch for cancellation, expiry and end while a slice of the batch is processed. Clears the mark `waiting for a
+ * worker` as soon as a line of the batch runs.
  */
 export class BatchWatch {
   readonly #parts: BatchWatchParts;
@@ -26,8 +26,8 @@ export class BatchWatch {
     this.#parts = parts;
     this.#batch = batch;
     this.#wasBlocked = batch.blockedUntil !== undefined;
-    this.#timer = setInterval(() => void this.look(), lookMs);
-    this.#judge();
+    this.#timer = setInterval(() => void this.readRecord(), readIntervalMs);
+    this.#stopIfOver();
   }
 
   /** Aborts when no more lines of the batch may run. */
@@ -41,8 +41,9 @@ export class BatchWatch {
   }
 
   /**
-   * Returns whether a line that was just recorded has ended the pause that the record shows. Returns true only once for each pause. A pause
-   * that another slice has begun for all lines since this watch began stays, because the line had begun before it.
+   * Call it when the result of a line was recorded. Returns whether the line has ended the pause of the batch; true only once for each
+   * pause. The line does not end a pause for all lines that another slice has begun since this watch began, because the line had begun
+   * before that pause.
    */
   endPause(): boolean {
     const { pausedUntil, blockedUntil } = this.#batch ?? {};
@@ -52,23 +53,23 @@ export class BatchWatch {
   }
 
   /** Reads the record now. Never rejects. */
-  async look(): Promise<void> {
-    const { work, running } = this.#parts;
+  async readRecord(): Promise<void> {
+    const { batches, runningLines } = this.#parts;
     try {
       const { id = '' } = this.#batch ?? {};
-      this.#batch = (await work.find(id)) ?? this.#batch;
-      if (this.#batch?.lacksWorker === true && running.has(id)) await work.pause(id, undefined);
+      this.#batch = (await batches.find(id)) ?? this.#batch;
+      if (this.#batch?.lacksWorker === true && runningLines.has(id)) await batches.pause(id, undefined);
     } catch {
-      // Redis does not answer. The last known record stays, and its time may run out nevertheless.
+      // Redis does not answer. The last known record stays in use, and its time may run out nevertheless.
     }
-    this.#judge();
+    this.#stopIfOver();
   }
 
   close(): void {
     clearInterval(this.#timer);
   }
 
-  #judge(): void {
+  #stopIfOver(): void {
     if (this.#batch && (isOver(this.#batch) || stopReason(this.#batch) !== undefined)) this.#stopped.abort();
   }
 }

@@ -9,8 +9,8 @@ import type { Sealer } from '#shared/core/seal.ts';
 import type { BatchFormats } from '#shared/formats/batches/find-batch-formats.ts';
 import type { Upload } from '#shared/files/files.ts';
 import { readLine } from '../lines/read-line.ts';
-import type { BatchParts } from './batch-parts.ts';
-import { readInputLines } from './input-lines.ts';
+import type { BatchDependencies } from './batch-dependencies.ts';
+import { readInputLines } from './read-input-lines.ts';
 
 /** Milliseconds after which a slice that has lost results is processed again. */
 const repeatMs = 1_000;
@@ -24,7 +24,7 @@ interface EndingSlice {
 }
 
 /** Problem of a batch that has lines without a result, but has lost its input, so that nothing shows what these lines were. */
-const inputLost: BatchProblem = {
+const inputLostProblem: BatchProblem = {
   code: 'not_found',
   message: 'The input of the batch was lost: requests that were not run are in none of its files.',
 };
@@ -34,40 +34,58 @@ type Side = keyof SliceResults;
 const sides: readonly Side[] = ['output', 'errors'];
 
 /**
- * Writes the results of a slice into objects, including those of lines that were not run, and ends the slice. Large results are in objects
+ * Writes the results of a slice into objects, also results for lines that were not run, and ends the slice. Large results are in objects
  * already.
  * @param outcome returns the outcome of lines that were not run; undefined while they may still run
  * @throws RunLaterError if lines that may still run have no result, because Redis may have lost results in a failover
  */
 export async function endSlice(
-  parts: BatchParts,
+  parts: BatchDependencies,
   ending: EndingSlice,
   outcome: () => Extract<LineOutcome, 'cancelled' | 'expired'> | undefined,
 ): Promise<void> {
-  const { work } = parts;
+  const { batches } = parts;
   const { batch, number, slice } = ending;
   const { id } = batch;
   const place = { id, slice: number };
   for (;;) {
-    const recorded = await work.recordedLines(id, number);
-    const stop = outcome();
-    const left = slice.lines - recorded.size;
-    if (left > 0 && !stop) throw new RunLaterError(repeatMs);
-    const lines = left > 0 && stop ? await stoppedLines(parts, ending, recorded, stop) : new Map<number, LineResult>();
-    const counts = { recorded: recorded.size, cancelled: 0, expired: 0, ...(stop && { [stop]: left }) };
+    const recorded = await batches.recordedLines(id, number);
+    const stopOutcome = outcome();
+    const missing = slice.lines - recorded.size;
+    if (missing > 0 && !stopOutcome) throw new RunLaterError(repeatMs);
+    const stoppedResults =
+      missing > 0 && stopOutcome
+        ? await createStoppedResults(parts, ending, recorded, stopOutcome)
+        : new Map<number, LineResult>();
+    const counts = {
+      recorded: recorded.size,
+      cancelled: 0,
+      expired: 0,
+      ...(stopOutcome && { [stopOutcome]: missing }),
+    };
     const uploads: Partial<Record<Side, Upload>> = {};
-    const large: SliceResults = { output: [], errors: [] };
+    const objectNames: SliceResults = { output: [], errors: [] };
     try {
       for (const side of sides) {
-        const upload = await writeSide(parts, ending, { recorded, stopped: lines, side, large: large[side] });
+        const upload = await writeSide(parts, ending, {
+          recorded,
+          stopped: stoppedResults,
+          side,
+          objectNames: objectNames[side],
+        });
         if (upload) uploads[side] = upload;
       }
-      const end = await work.endSlice(place, counts, { ...uploads, lines: large }, lines ? undefined : inputLost);
+      const end = await batches.endSlice(
+        place,
+        counts,
+        { ...uploads, lines: objectNames },
+        stoppedResults ? undefined : inputLostProblem,
+      );
       if (end === 'lapsed') throw storeUnavailable(`the results of slice ${number} of ${id} took too long`);
       if (end !== 'changed') return;
     } catch (error) {
       // If another runner has ended the slice meanwhile, its results are no longer in Redis.
-      if (!(await work.readSliceResults(id, number))) throw error;
+      if (!(await batches.readSliceResults(id, number))) throw error;
       return;
     } finally {
       for (const { discard } of Object.values(uploads)) await discard();
@@ -76,8 +94,8 @@ export async function endSlice(
 }
 
 /** Returns the results of the lines that were not run; undefined if the input is lost. */
-async function stoppedLines(
-  { objects, heavy }: BatchParts,
+async function createStoppedResults(
+  { objects, heavyWork }: BatchDependencies,
   { batch, formats, number, slice }: EndingSlice,
   recorded: ReadonlySet<number>,
   outcome: Extract<LineOutcome, 'cancelled' | 'expired'>,
@@ -86,7 +104,7 @@ async function stoppedLines(
   if (!pieces) return undefined;
   const results = new Map<number, LineResult>();
   let line = 0;
-  for await (const { bytes, heavy: task } of readInputLines({ heavy }, batch.id, pieces, slice)) {
+  for await (const { bytes, heavyTask: task } of readInputLines({ heavyWork }, batch.id, pieces, slice)) {
     if (recorded.has(line)) task.end();
     else {
       const requestId = `${batch.id}_${number}_${line}`;
@@ -105,23 +123,23 @@ interface SideResults {
   stopped: ReadonlyMap<number, LineResult> | undefined;
   side: Side;
   /** Receives the names of results that are in objects already. */
-  large: string[];
+  objectNames: string[];
 }
 
 /**
- * Stores one side of a slice's results as an upload. The upload counts towards the owner's storage. It is removed unless the slice ends
- * with it.
- * @returns undefined if this side has no results, or if the owner is gone, so that nobody could read them
+ * Stores the results of a slice for one file of the batch as an upload, which counts towards the owner's storage. The caller must discard
+ * the upload, which removes it unless the ended slice refers to it.
+ * @returns undefined if there are no results for the file, or if the owner is gone, so that nobody could read the results
  */
 async function writeSide(
-  { work, files }: BatchParts,
+  { batches, files }: BatchDependencies,
   ending: EndingSlice,
   results: SideResults,
 ): Promise<Upload | undefined> {
   const { batch, formats } = ending;
   if (results.side === 'errors' && !formats.batch.hasErrorFile) return undefined;
   try {
-    const lines = linesOfSide(work, ending, results);
+    const lines = readLinesOfSide(batches, ending, results);
     const upload = await files.receive(batch.owner, lines, { isResult: true });
     if (upload.bytes > 0) return upload;
     await upload.discard();
@@ -131,23 +149,23 @@ async function writeSide(
   return undefined;
 }
 
-async function* linesOfSide(
-  work: BatchWork,
+async function* readLinesOfSide(
+  batches: BatchWork,
   { batch, number, slice, sealer, formats }: EndingSlice,
-  { recorded, stopped, side, large }: SideResults,
+  { recorded, stopped, side, objectNames }: SideResults,
 ): AsyncGenerator<Uint8Array> {
-  const belongs = ({ outcome }: Pick<LineResult, 'outcome'>): boolean =>
+  const isOfSide = ({ outcome }: Pick<LineResult, 'outcome'>): boolean =>
     !formats.batch.hasErrorFile || (outcome === 'succeeded') === (side === 'output');
   const numbers = Array.from({ length: slice.lines }, (_, line) => line);
-  const run = numbers.filter((line) => recorded.has(line));
-  const found = work.results(batch.id, number, run, sealer);
+  const recordedNumbers = numbers.filter((line) => recorded.has(line));
+  const recordedResults = batches.results(batch.id, number, recordedNumbers, sealer);
   for (const line of numbers) {
     if (!stopped && !recorded.has(line)) continue;
-    const result = recorded.has(line) ? (await found.next()).value : stopped?.get(line);
+    const result = recorded.has(line) ? (await recordedResults.next()).value : stopped?.get(line);
     // Redis has lost the result, or it is sealed with a secret that is not set. No line may be missing from the files without an error.
     if (!result) throw storeUnavailable(`the result of line ${line} of slice ${number} of ${batch.id} cannot be read`);
-    if (!belongs(result)) continue;
-    if ('object' in result) large.push(result.object);
+    if (!isOfSide(result)) continue;
+    if ('object' in result) objectNames.push(result.object);
     else yield Buffer.from(`${result.text}\n`);
   }
 }

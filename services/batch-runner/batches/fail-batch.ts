@@ -1,17 +1,17 @@
 import type { BatchProblem, BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import { endingJob } from '#shared/background/batch-jobs.ts';
-import type { BatchParts } from './batch-parts.ts';
+import type { BatchDependencies } from './batch-dependencies.ts';
 
 /**
  * Moves a batch that cannot be processed to the state `failed`, with its problems, and adds the job that ends it. The record stays
  * unchanged if the batch has left the state that the caller has seen.
  */
 export async function failBatch(
-  { work, jobs, log }: Pick<BatchParts, 'work' | 'jobs' | 'log'>,
+  { batches, jobs, log }: Pick<BatchDependencies, 'batches' | 'jobs' | 'log'>,
   { id, state }: Pick<BatchRecord, 'id' | 'state'>,
   problems: readonly BatchProblem[],
 ): Promise<void> {
   log.info({ batch: id, problems: problems.length }, 'a batch has failed');
-  await work.move(id, { from: state, to: 'failed', fields: { problems: [...problems] }, timed: 'failedAt' });
+  await batches.move(id, { from: state, to: 'failed', fields: { problems: [...problems] }, timed: 'failedAt' });
   await jobs.add(endingJob(id));
 }

@@ -6,12 +6,12 @@ import type { SliceResults } from '#shared/accounts/batches/slice.ts';
 import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
 import type { BatchJob } from '#shared/background/batch-jobs.ts';
 import type { Upload } from '#shared/files/files.ts';
-import type { BatchParts } from './batch-parts.ts';
+import type { BatchDependencies } from './batch-dependencies.ts';
 import { releaseObjects } from './release-objects.ts';
-import { pauseWithoutRoom } from './wait-for-room.ts';
+import { storeOrPause } from './store-or-pause.ts';
 
 /** Problem of a batch that has lost results and is cancelled or out of time. */
-const resultsLost: BatchProblem = {
+const resultsLostProblem: BatchProblem = {
   code: 'not_found',
   message: 'Results of the batch were lost: they are in none of its files.',
 };
@@ -23,56 +23,57 @@ const waitMs = 2_000;
  * Joins the results of all slices into the files of the batch, and ends it. May be called again, and by several runners at the same time.
  * @throws RunLaterError while slices are not over, or while there is no room for the files
  */
-export async function finishBatch(parts: BatchParts, { batch: id }: BatchJob): Promise<void> {
-  const { work, log } = parts;
-  let batch = await work.find(id);
+export async function finishBatch(parts: BatchDependencies, { batch: id }: BatchJob): Promise<void> {
+  const { batches, log } = parts;
+  let batch = await batches.find(id);
   if (batch?.state === 'running') {
     if (batch.slicesLeft > 0) throw new RunLaterError(waitMs);
-    await work.move(id, { from: 'running', to: 'finishing', timed: 'finishingAt' });
-    batch = await work.find(id);
+    await batches.move(id, { from: 'running', to: 'finishing', timed: 'finishingAt' });
+    batch = await batches.find(id);
   }
   if (batch?.state === 'finishing') {
     const joining = batch;
-    const joined = await pauseWithoutRoom(parts, id, () => joinSides(parts, joining));
+    const joined = await storeOrPause(parts, id, () => joinSides(parts, joining));
     try {
-      const isMine = await work.move(id, endOf(joining, joined, parts.resultsKeptMs));
-      if (isMine) {
+      const hasEnded = await batches.move(id, createEndMove(joining, joined, parts.resultsKeptMs));
+      if (hasEnded) {
         log.info({ batch: id }, 'a batch has ended');
         for (const { noteKept } of Object.values(joined.uploads)) noteKept();
       }
     } finally {
-      await discardAll(joined);
+      await discardUploads(joined);
     }
-    batch = await work.find(id);
+    batch = await batches.find(id);
   }
   if (batch?.state === 'ended' || batch?.state === 'failed') await cleanUp(parts, batch);
 }
 
 interface JoinedResults {
-  /** Contains no upload for a side without results. */
+  /** Contains no upload for a file without results. */
   uploads: Partial<Record<keyof SliceResults, Upload>>;
+  /** Whether results were left out because they cannot be read. */
   isIncomplete: boolean;
 }
 
 /**
- * Returns the move that ends a batch. It turns the uploads into the files of the batch in the same step, so that a runner that dies before
- * leaves no file.
+ * Returns the move that ends a batch. The move turns the uploads into the files of the batch in the same step, so that a runner that dies
+ * before this step leaves no file.
  */
-function endOf(
+function createEndMove(
   { id, outputSeconds, problems = [] }: BatchRecord,
   { uploads: { output, errors }, isIncomplete }: JoinedResults,
   resultsKeptMs: number,
 ): BatchMove {
   const expiresAfterMs = outputSeconds === undefined ? resultsKeptMs : outputSeconds * 1000;
-  const fileOf = (upload: Upload | undefined, side: keyof SliceResults): FileRecord | undefined =>
+  const describeFile = (upload: Upload | undefined, side: keyof SliceResults): FileRecord | undefined =>
     upload?.describe({
       purpose: 'batch_output',
       name: `${id}_${side}.jsonl`,
       mimeType: 'application/jsonl',
       expiresAfterMs,
     });
-  const outputFile = fileOf(output, 'output');
-  const errorFile = fileOf(errors, 'errors');
+  const outputFile = describeFile(output, 'output');
+  const errorFile = describeFile(errors, 'errors');
   return {
     from: 'finishing',
     to: 'ended',
@@ -80,7 +81,7 @@ function endOf(
     fields: {
       outputFile: outputFile?.id,
       errorFile: errorFile?.id,
-      ...(isIncomplete && { problems: [...problems, resultsLost] }),
+      ...(isIncomplete && { problems: [...problems, resultsLostProblem] }),
     },
     files: [outputFile, errorFile].filter((file) => file !== undefined),
   };
@@ -90,57 +91,57 @@ function endOf(
  * Stores the joined results.
  * @returns no uploads if the owner is gone, so that nobody could read them
  */
-async function joinSides(parts: BatchParts, batch: BatchRecord): Promise<JoinedResults> {
+async function joinSides(parts: BatchDependencies, batch: BatchRecord): Promise<JoinedResults> {
   const joined: JoinedResults = { uploads: {}, isIncomplete: false };
   try {
     for (const side of ['output', 'errors'] as const) await joinSide(parts, batch, side, joined);
     return joined;
   } catch (error) {
-    await discardAll(joined);
+    await discardUploads(joined);
     if (!(error instanceof OwnerGoneError)) throw error;
     return { uploads: {}, isIncomplete: false };
   }
 }
 
 /** Removes the uploads that have not become files. */
-async function discardAll({ uploads }: JoinedResults): Promise<void> {
+async function discardUploads({ uploads }: JoinedResults): Promise<void> {
   for (const { discard } of Object.values(uploads)) await discard();
 }
 
 /** Releases the objects of a batch that is over, closes the batch, and removes its ending job. */
-async function cleanUp(parts: BatchParts, { id }: BatchRecord): Promise<void> {
-  const { work, jobs } = parts;
+async function cleanUp(parts: BatchDependencies, { id }: BatchRecord): Promise<void> {
+  const { batches, jobs } = parts;
   await releaseObjects(parts, id);
-  await work.close(id);
+  await batches.close(id);
   // If the slices' jobs were lost, the ending job that was added with them would wait for ever.
   await jobs.remove({ queue: 'batch-endings', id }).catch(() => undefined);
 }
 
 /**
- * Joins the results of one side, if there are any. Once the batch is cancelled or out of time, objects and results of slices that cannot be
- * read are left out.
- * @throws RouterError `store_unavailable` if one of them cannot be read while the batch still has time
+ * Joins the results for one file of the batch, if there are any. Once the batch is cancelled or out of time, objects and results of slices
+ * that cannot be read are left out.
+ * @throws RouterError `store_unavailable` if an object or the results of a slice cannot be read while the batch still has time
  */
 async function joinSide(
-  { work, objects, files }: BatchParts,
+  { batches, objects, files }: BatchDependencies,
   batch: BatchRecord,
   side: keyof SliceResults,
   joined: JoinedResults,
 ): Promise<void> {
   const { id, owner, slices } = batch;
-  const results: string[] = [];
+  const objectNames: string[] = [];
   for (let slice = 0; slice < slices; slice += 1) {
-    const of = await work.readSliceResults(id, slice);
-    if (of) results.push(...of[side]);
+    const sliceResults = await batches.readSliceResults(id, slice);
+    if (sliceResults) objectNames.push(...sliceResults[side]);
     else leaveOut(`the results of slice ${slice} of ${id} cannot be read`);
   }
-  if (results.length === 0) return;
+  if (objectNames.length === 0) return;
   const upload = await files.receive(owner, joinedLines(), { isJoin: true });
   if (upload.bytes > 0) joined.uploads[side] = upload;
   else await upload.discard();
 
   async function* joinedLines(): AsyncGenerator<Uint8Array> {
-    for (const name of results) {
+    for (const name of objectNames) {
       const pieces = await objects.get(name);
       if (pieces) yield* pieces;
       else leaveOut(`the object ${name} is away`);

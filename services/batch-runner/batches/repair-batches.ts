@@ -8,7 +8,7 @@ import type { Logger } from '#shared/core/log.ts';
 const idleMs = 15_000;
 
 export interface RepairParts {
-  work: Pick<BatchWork, 'listOpen' | 'doneSlices'>;
+  batches: Pick<BatchWork, 'listOpen' | 'doneSlices'>;
   jobs: Pick<BackgroundJobs, 'add' | 'addAll' | 'isUnderWay' | 'nextPriority'>;
   log: Pick<Logger, 'warn'>;
 }
@@ -20,10 +20,10 @@ export interface RepairParts {
  * @throws RouterError `store_unavailable` if the batches cannot be listed
  */
 export async function repairBatches(parts: RepairParts, now = Date.now()): Promise<void> {
-  for (const batch of await parts.work.listOpen()) {
+  for (const batch of await parts.batches.listOpen()) {
     if (!isIdle(batch, now)) continue;
     try {
-      await addMissing(parts, batch);
+      await addMissingJobs(parts, batch);
     } catch (error) {
       parts.log.warn({ err: error, batch: batch.id }, 'the lost jobs of a batch could not be added again');
     }
@@ -36,7 +36,7 @@ function isIdle(batch: BatchRecord, now: number): boolean {
   return (batch.pausedUntil ?? 0) <= now || stopReason(batch, now) !== undefined;
 }
 
-async function addMissing({ work, jobs }: RepairParts, batch: BatchRecord): Promise<void> {
+async function addMissingJobs({ batches, jobs }: RepairParts, batch: BatchRecord): Promise<void> {
   const { id, state, slices, slicesLeft, ofOwner } = batch;
   if (state === 'validating') return jobs.add(validationJob(id));
   if (state !== 'running' || slicesLeft === 0) {
@@ -44,7 +44,7 @@ async function addMissing({ work, jobs }: RepairParts, batch: BatchRecord): Prom
     if (!(await jobs.isUnderWay(endingJob(id)))) await jobs.add(endingJob(id, true));
     return;
   }
-  const done = await work.doneSlices(id);
+  const done = await batches.doneSlices(id);
   const turns = { ofOwner, next: await jobs.nextPriority('batch-slices') };
   const missing = Array.from({ length: slices }, (_, slice) => slice).filter((slice) => !done.has(slice));
   await jobs.addAll(

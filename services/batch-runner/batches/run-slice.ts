@@ -19,13 +19,13 @@ import type { Answer } from '../lines/answer-sink.ts';
 import type { ParkedBatches } from '../slots/parked-batches.ts';
 import type { SliceJob } from '#shared/background/batch-jobs.ts';
 import { findBatchFormats, type BatchFormats } from '#shared/formats/batches/find-batch-formats.ts';
-import type { BatchParts } from './batch-parts.ts';
+import type { BatchDependencies } from './batch-dependencies.ts';
 import { BatchWatch } from './batch-watch.ts';
 import { endSlice } from './end-slice.ts';
-import { readInputLines, type InputLine } from './input-lines.ts';
+import { readInputLines, type InputLine } from './read-input-lines.ts';
 import type { RunningLines } from './running-lines.ts';
 import { SliceSlot, type SlicePause } from './slice-slot.ts';
-import { NoRoomError, pauseWithoutRoom } from './wait-for-room.ts';
+import { NoRoomError, storeOrPause } from './store-or-pause.ts';
 
 /** Milliseconds after which a slice is processed again when its runner stops. */
 const stoppingMs = 100;
@@ -36,10 +36,10 @@ const shortOfMemoryMs = 2_000;
 /** Longest time in milliseconds between two checks whether an exhausted limit allows requests again. */
 const maxPauseMs = 30_000;
 
-export interface RunSliceParts extends BatchParts {
-  lines: RunLineParts;
+export interface RunSliceParts extends BatchDependencies {
+  lineParts: RunLineParts;
   parked: ParkedBatches;
-  running: RunningLines;
+  runningLines: RunningLines;
   identities: BackgroundIdentities;
   ledger: Pick<UsageLedger, 'createEntry'>;
   ownerKeys: Pick<OwnerKeys, 'storeSealer'>;
@@ -63,27 +63,27 @@ interface RunningSlice {
  * @throws RunLaterError if the runner stops, lines wait for a limit, or no line runs while other slices wait for a slice slot or for memory
  */
 export async function runSlice(parts: RunSliceParts, { batch: id, slice: number }: SliceJob): Promise<void> {
-  const { work, stopping } = parts;
-  const batch = await work.find(id);
-  if (batch?.state !== 'running' || (await work.readSliceResults(id, number))) return;
+  const { batches, stopping } = parts;
+  const batch = await batches.find(id);
+  if (batch?.state !== 'running' || (await batches.readSliceResults(id, number))) return;
   // Another slice has paused the batch, because a limit is exhausted.
   const pausedMs = (batch.blockedUntil ?? 0) - Date.now();
   if (pausedMs > 0 && stopReason(batch) === undefined)
     throw new RunLaterError(parts.parked.block(id, number, pausedMs));
-  const slice = await work.readSlice(id, number);
+  const slice = await batches.readSlice(id, number);
   const formats = findBatchFormats(batch, parts.formats);
   const sealer = parts.ownerKeys.storeSealer(batch.owner);
   if (!slice || !formats || !sealer) throw storeUnavailable(`slice ${number} of ${id} cannot be read`);
-  const outMs = stopReason(batch) === undefined ? parts.parked.admit(id, number) : undefined;
-  if (outMs !== undefined) throw new RunLaterError(outMs);
-  const running = { batch, formats, number, slice, sealer };
+  const delayMs = stopReason(batch) === undefined ? parts.parked.admit(id, number) : undefined;
+  if (delayMs !== undefined) throw new RunLaterError(delayMs);
+  const runningSlice = { batch, formats, number, slice, sealer };
   let isOver = false;
-  const watch = new BatchWatch({ work, running: parts.running }, batch);
+  const watch = new BatchWatch({ batches, runningLines: parts.runningLines }, batch);
   try {
-    const pauseMs = await runLines(parts, running, watch, AbortSignal.any([watch.signal, stopping]));
+    const pauseMs = await runLines(parts, runningSlice, watch, AbortSignal.any([watch.signal, stopping]));
     if (stopping.aborted) throw new RunLaterError(stoppingMs);
     if (pauseMs !== undefined && watch.outcome === undefined) throw new RunLaterError(pauseMs);
-    await pauseWithoutRoom(parts, id, () => endSlice(parts, running, () => watch.outcome));
+    await storeOrPause(parts, id, () => endSlice(parts, runningSlice, () => watch.outcome));
     isOver = true;
   } catch (error) {
     if (!(error instanceof NoRoomError)) throw error;
@@ -100,97 +100,101 @@ export async function runSlice(parts: RunSliceParts, { batch: id, slice: number 
  */
 async function runLines(
   parts: RunSliceParts,
-  running: RunningSlice,
+  runningSlice: RunningSlice,
   watch: BatchWatch,
   signal: AbortSignal,
 ): Promise<number | undefined> {
   if (signal.aborted) return undefined;
-  const { batch, slice, number } = running;
-  const recorded = await parts.work.recordedLines(batch.id, number);
+  const { batch, slice, number } = runningSlice;
+  const recorded = await parts.batches.recordedLines(batch.id, number);
   if (recorded.size >= slice.lines) return undefined;
   // Results are stored even beyond the quota, so no line may start once the quota is exhausted.
-  await pauseWithoutRoom(parts, batch.id, () => parts.files.assertRoom(batch.owner));
-  // A line larger than a slice has a slice of its own. Without a reservation, all slices of this process could read such lines at once.
+  await storeOrPause(parts, batch.id, () => parts.files.assertRoom(batch.owner));
+  // A line that exceeds the size of a slice has a slice of its own. Without a reservation, all slices could read such lines at once.
   const reservedBytes = slice.lines === 1 && slice.to - slice.from >= heavyBytes ? slice.to - slice.from : 0;
-  const { bodies } = parts.lines;
-  if (reservedBytes > 0 && !bodies.take(reservedBytes)) return shortOfMemoryMs;
+  const { requestBudget } = parts.lineParts;
+  if (reservedBytes > 0 && !requestBudget.take(reservedBytes)) return shortOfMemoryMs;
   try {
-    return await runRemainingLines(parts, { ...running, recorded, reservedBytes }, watch, signal);
+    return await runRemainingLines(parts, { ...runningSlice, recorded, reservedBytes }, watch, signal);
   } finally {
-    bodies.release(reservedBytes);
+    requestBudget.release(reservedBytes);
   }
 }
 
 interface RemainingLines extends RunningSlice {
   /** The lines of the slice that have a result. */
   recorded: ReadonlySet<number>;
-  /** Bytes of the slice's only line that are reserved while it runs; 0 if no line is larger than a slice. */
+  /** Bytes that are reserved for the only line of the slice while it runs; 0 if the slice has several lines or a small one. */
   reservedBytes: number;
 }
 
-/** @returns as `runLines` */
+/**
+ * Runs the lines of a slice for which memory is reserved.
+ * @returns as `runLines` does
+ */
 async function runRemainingLines(
   parts: RunSliceParts,
-  running: RemainingLines,
+  runningSlice: RemainingLines,
   watch: BatchWatch,
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  const { batch, slice, number, recorded } = running;
+  const { batch, slice, number, recorded } = runningSlice;
   const pieces = await parts.objects.get(batch.input ?? '', slice, signal);
   if (!pieces) throw storeUnavailable(`the input of ${batch.id} is away`);
   const halt = new AbortController();
   const stops = { waiting: AbortSignal.any([signal, halt.signal]), running: signal };
-  const { work, jobs, parked } = parts;
-  const { bodies } = parts.lines;
-  let { refusals } = bodies;
+  const { batches, jobs, parked } = parts;
+  const { requestBudget } = parts.lineParts;
+  let { refusals } = requestBudget;
   const isWanted = async (): Promise<boolean> => {
     // If memory was refused since the last call, other work needs the memory that waiting lines use.
-    const isShort = bodies.refusals > refusals;
-    ({ refusals } = bodies);
-    return isShort || ((await jobs.countWaiting('batch-slices')) > 0 && (await work.countAllOpen()) > 1);
+    const isShort = requestBudget.refusals > refusals;
+    ({ refusals } = requestBudget);
+    return isShort || ((await jobs.countWaiting('batch-slices')) > 0 && (await batches.countAllOpen()) > 1);
   };
   const onLeave = (): void => halt.abort();
-  const onPaused = (pause: SlicePause) => work.pause(batch.id, { ...pause, isForAll: false });
-  const ofBatch = { batch: batch.id, running: parts.running };
-  const sliceSlot = new SliceSlot({ ...ofBatch, parked, slice: number, isWanted, onPaused, onLeave });
-  const open = new Set<Promise<void>>();
+  const onPaused = (pause: SlicePause) => batches.pause(batch.id, { ...pause, pausesAllLines: false });
+  const { runningLines } = parts;
+  const place = { batch: batch.id, slice: number };
+  const sliceSlot = new SliceSlot({ ...place, runningLines, parked, isWanted, onPaused, onLeave });
+  const openLines = new Set<Promise<void>>();
   let pauseMs: number | undefined;
   let failure: unknown;
-  const begin = (line: number, text: InputLine): Promise<void> => {
+  const beginLine = (line: number, text: InputLine): Promise<void> => {
     const { promise: placed, resolve: onPlaced } = Promise.withResolvers<void>();
-    const inSliceSlot = sliceSlot.begin();
-    const on = {
+    const slotLine = sliceSlot.addLine();
+    const callbacks = {
       onPlaced,
-      onRun: inSliceSlot.ran,
-      onWait: inSliceSlot.wait,
-      onGoOn: inSliceSlot.goOn,
+      onRun: slotLine.ran,
+      onWait: slotLine.wait,
+      onGoOn: slotLine.goOn,
     };
     const run = async (): Promise<void> => {
       try {
-        const end = await runNumbered(parts, running, watch, line, text, stops, on);
+        const end = await runAndRecordLine(parts, runningSlice, watch, line, text, stops, callbacks);
         if (end?.kind !== 'pause') return;
         pauseMs = Math.min(end.ms, maxPauseMs);
         halt.abort();
-        await parts.work.pause(batch.id, { until: Date.now() + pauseMs, reason: end.reason, isForAll: true });
+        await parts.batches.pause(batch.id, { until: Date.now() + pauseMs, reason: end.reason, pausesAllLines: true });
       } catch (error) {
         failure ??= error;
         halt.abort();
       } finally {
-        inSliceSlot.end();
+        slotLine.end();
         onPlaced();
       }
     };
-    const ended: Promise<void> = run().finally(() => open.delete(ended));
-    open.add(ended);
+    const ended: Promise<void> = run().finally(() => openLines.delete(ended));
+    openLines.add(ended);
     return placed;
   };
   let line = 0;
   try {
-    // The size of lines is not limited here, because validation has checked it, and the limit may have been lowered since.
+    // The size of lines is not limited here, because validation has checked the size, and the limit may have been lowered since.
     for await (const text of readInputLines(parts, batch.id, pieces, slice)) {
       // Besides the lines that run, only one line at a time waits for a slot.
-      if (recorded.has(line)) text.heavy.end();
-      else await begin(line, text);
+      if (recorded.has(line)) text.heavyTask.end();
+      else await beginLine(line, text);
       if (stops.waiting.aborted) break;
       line += 1;
     }
@@ -198,33 +202,33 @@ async function runRemainingLines(
     if (!signal.aborted) failure ??= error;
     halt.abort();
   }
-  await Promise.all(open);
+  await Promise.all(openLines);
   sliceSlot.close();
   if (failure !== undefined) throw failure;
   return pauseMs === undefined ? sliceSlot.leaveMs : parked.block(batch.id, number, pauseMs);
 }
 
-async function runNumbered(
+async function runAndRecordLine(
   parts: RunSliceParts,
   { batch, formats, number, sealer, reservedBytes }: RemainingLines,
-  watch: Pick<BatchWatch, 'endPause' | 'look'>,
+  watch: Pick<BatchWatch, 'endPause' | 'readRecord'>,
   line: number,
-  { bytes, number: inInput, heavy }: InputLine,
+  { bytes, number: numberInInput, heavyTask }: InputLine,
   stops: LineStops,
-  on: Pick<LineRequest, 'onPlaced' | 'onRun' | 'onWait' | 'onGoOn'>,
+  callbacks: Pick<LineRequest, 'onPlaced' | 'onRun' | 'onWait' | 'onGoOn'>,
 ): Promise<LineEnd | undefined> {
-  const { work, lines, ledger } = parts;
+  const { batches, lineParts, ledger } = parts;
   const { operation } = formats;
   const requestId = `${batch.id}_${number}_${line}`;
   const place = { id: batch.id, slice: number, line };
-  const read = await readLine(formats.batch, bytes, batch.endpoint, heavy);
+  const read = await readLine(formats.batch, bytes, batch.endpoint, heavyTask);
   const { customId } = read;
   const run = async (): Promise<LineEnd> => {
-    if ('error' in read) return endOfUnreadableLine(lines, read.error);
+    if ('error' in read) return endOfUnreadableLine(lineParts, read.error);
     const identity = await parts.identities.find(batch.key);
     if (!identity) return cancelForLostKey(parts, batch, watch);
-    const request = { requestId, place, format: formats.line, operation, identity, body: read.body, heavy };
-    return runLine(lines, { ...request, reservedBytes, knownModel: batch.knownModel, ...on }, stops);
+    const request = { requestId, place, format: formats.line, operation, identity, body: read.body, heavyTask };
+    return runLine(lineParts, { ...request, reservedBytes, knownModel: batch.knownModel, ...callbacks }, stops);
   };
   const end = await run();
   if (end.kind !== 'over') return end;
@@ -232,22 +236,22 @@ async function runNumbered(
   let stored: StoredResult | undefined;
   try {
     const isHeavy = 'text' in answer && answer.text.length >= heavyBytes;
-    const setAside = isHeavy ? await heavy.begin() : undefined;
-    const kept = setAside ? { error: setAside } : answer;
-    const result = resultOf(formats, { customId, requestId, line: inInput }, kept);
+    const refusal = isHeavy ? await heavyTask.begin() : undefined;
+    const finalAnswer = refusal ? { error: refusal } : answer;
+    const result = toLineResult(formats, { customId, requestId, line: numberInInput }, finalAnswer);
     stored = await storeResult(parts, batch.owner, result, sealer);
-    heavy.end();
+    heavyTask.end();
     const { result: storable } = stored;
-    const record = () => work.recordLine(place, storable, charge.usage, ledger.createEntry(charge.records));
+    const record = () => batches.recordLine(place, storable, charge.usage, ledger.createEntry(charge.records));
     const isFirst = await recordThroughOutage(record, parts.stopping);
     if (isFirst) charge.commit();
     parts.countLine(result.outcome, isFirst);
-    if (isFirst && watch.endPause()) await work.pause(batch.id, undefined);
+    if (isFirst && watch.endPause()) await batches.pause(batch.id, undefined);
   } catch (error) {
-    if (!isFull(error)) throw error;
+    if (!isStoreFull(error)) throw error;
     return { kind: 'pause', ms: maxPauseMs, reason: error.message };
   } finally {
-    heavy.end();
+    heavyTask.end();
     charge.release();
     memory.release();
     await stored?.discard();
@@ -262,7 +266,7 @@ interface NamedLine {
   line: number;
 }
 
-function resultOf(
+function toLineResult(
   { batch, line: format }: BatchFormats,
   { customId, requestId, line }: NamedLine,
   answer: Answer,
@@ -274,26 +278,26 @@ function resultOf(
 }
 
 /** Returns whether an error means that the store has no room for a result. The line runs again once there is room. */
-function isFull(error: unknown): error is RouterError {
+function isStoreFull(error: unknown): error is RouterError {
   return error instanceof RouterError && error.code === 'storage_full';
 }
 
-function endOfUnreadableLine({ limits, priceOf, answerRoom }: RunLineParts, error: RouterError): LineEnd {
+function endOfUnreadableLine({ limits, priceOf, answerBudget }: RunLineParts, error: RouterError): LineEnd {
   return {
     kind: 'over',
     answer: { error },
     charge: new LineCharge(limits, priceOf),
-    memory: new LineMemory(answerRoom),
+    memory: new LineMemory(answerBudget),
   };
 }
 
 /** Cancels a batch whose key was revoked or has expired, or whose owner was blocked, and stops its slice. */
 async function cancelForLostKey(
-  { work, log }: Pick<RunSliceParts, 'work' | 'log'>,
+  { batches, log }: Pick<RunSliceParts, 'batches' | 'log'>,
   { id, key }: BatchRecord,
-  watch: Pick<BatchWatch, 'look'>,
+  watch: Pick<BatchWatch, 'readRecord'>,
 ): Promise<LineEnd> {
-  if (await work.cancel(id)) log.info({ batch: id, key }, 'a batch is cancelled: its key may not be used any more');
-  await watch.look();
+  if (await batches.cancel(id)) log.info({ batch: id, key }, 'a batch is cancelled: its key may not be used any more');
+  await watch.readRecord();
   return { kind: 'stopped' };
 }

@@ -4,19 +4,19 @@ export class RunningLines {
 
   /**
    * Counts a line that a worker serves.
-   * @returns the call that ends the count
+   * @returns the function to call when the worker no longer serves the line
    */
   begin(batch: string): () => void {
-    this.#add(batch, 1);
-    return () => this.#add(batch, -1);
+    this.#changeCount(batch, 1);
+    return () => this.#changeCount(batch, -1);
   }
 
   has(batch: string): boolean {
     return this.#counts.has(batch);
   }
 
-  #add(batch: string, more: number): void {
-    const count = (this.#counts.get(batch) ?? 0) + more;
+  #changeCount(batch: string, change: number): void {
+    const count = (this.#counts.get(batch) ?? 0) + change;
     if (count > 0) this.#counts.set(batch, count);
     else this.#counts.delete(batch);
   }

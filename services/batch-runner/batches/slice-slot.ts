@@ -3,14 +3,14 @@ import type { ParkedBatches } from '../slots/parked-batches.ts';
 import type { RunningLines } from './running-lines.ts';
 
 /**
- * Milliseconds for which a batch is shown as waiting for a worker, unless the mark is renewed. A batch is parked for less time than this.
+ * Milliseconds after which the mark `waiting for a worker` of a batch ends unless it is renewed. A batch is parked for less time than this.
  */
 const missingWorkerMs = 90_000;
 
 /** The reason why all lines of a slice wait. */
 export interface SlicePause {
   /**
-   * When the lines are tried again, in ms since 1970. If they lack a worker, it is when the mark `waiting for a worker` ends unless it is
+   * In ms since 1970: when the lines are tried again or, if they lack a worker, when the mark `waiting for a worker` ends unless it is
    * renewed.
    */
   until: number;
@@ -21,7 +21,7 @@ export interface SlicePause {
 
 export interface SliceSlotParts {
   parked: Pick<ParkedBatches, 'slotHoldMs' | 'noteRunning' | 'park'>;
-  running: RunningLines;
+  runningLines: RunningLines;
   batch: string;
   slice: number;
   /** Called at intervals while no line of the batch runs here, and a line of the slice waits for its upstream's limit or for a worker. */
@@ -35,7 +35,7 @@ export interface SliceSlotParts {
 interface OpenLine {
   isWaiting: boolean;
   /** Ends the count of the line in `RunningLines`; undefined if no worker has the line. */
-  onStop: (() => void) | undefined;
+  endCount: (() => void) | undefined;
   /** Returns where the line could be served; undefined if it does not wait for a worker or an upstream. */
   place: (() => LinePlace) | undefined;
 }
@@ -63,36 +63,36 @@ export class SliceSlot {
    * Adds a line.
    * @returns the callbacks that report its changes
    */
-  begin() {
-    const line: OpenLine = { isWaiting: false, onStop: undefined, place: undefined };
+  addLine() {
+    const line: OpenLine = { isWaiting: false, endCount: undefined, place: undefined };
     this.#lines.add(line);
-    this.#judge();
+    this.#updateTimer();
     return {
       /**
        * The line waits.
        * @param place returns where the line could be served; undefined if it waits for something other than a worker or an upstream
        */
       wait: (place?: () => LinePlace): void => {
-        stop(line);
+        stopCounting(line);
         line.isWaiting = true;
         line.place = place;
-        this.#judge();
+        this.#updateTimer();
       },
       /** The line no longer waits. */
       goOn: (): void => {
         line.isWaiting = false;
-        this.#judge();
+        this.#updateTimer();
       },
       /** A worker serves the line. */
       ran: (): void => {
-        const { parked, running, batch, slice } = this.#parts;
-        line.onStop ??= running.begin(batch);
+        const { parked, runningLines, batch, slice } = this.#parts;
+        line.endCount ??= runningLines.begin(batch);
         parked.noteRunning(batch, slice);
       },
       end: (): void => {
-        stop(line);
+        stopCounting(line);
         this.#lines.delete(line);
-        this.#judge();
+        this.#updateTimer();
       },
     };
   }
@@ -107,14 +107,14 @@ export class SliceSlot {
     return this.#lines.size > 0;
   }
 
-  #judge(): void {
+  #updateTimer(): void {
     if (!this.#isIdle) {
       clearTimeout(this.#timer);
       this.#timer = undefined;
-    } else this.#timer ??= this.#waitOn();
+    } else this.#timer ??= this.#startTimer();
   }
 
-  #waitOn(): NodeJS.Timeout {
+  #startTimer(): NodeJS.Timeout {
     const { parked, batch, slice } = this.#parts;
     return setTimeout(() => void this.#leaveIfWanted(), parked.slotHoldMs(batch, slice));
   }
@@ -123,8 +123,8 @@ export class SliceSlot {
    * Returns why the lines wait: the upstream limit that ends first or, if none waits for a limit, the missing worker. Undefined if no line
    * waits for either.
    */
-  #pause(): SlicePause | undefined {
-    const places = [...this.#lines].flatMap((line) => placeOf(line) ?? []);
+  #findPause(): SlicePause | undefined {
+    const places = [...this.#lines].flatMap((line) => findPlace(line) ?? []);
     const [first] = places.flatMap(({ limit }) => limit ?? []).toSorted((a, b) => a.until - b.until);
     if (first) return { ...first, lacksWorker: false };
     const [lacks] = places.flatMap((place) => place.lacks ?? []);
@@ -132,15 +132,15 @@ export class SliceSlot {
   }
 
   async #leaveIfWanted(): Promise<void> {
-    const { parked, running, batch, slice, isWanted, onPaused, onLeave } = this.#parts;
+    const { parked, runningLines, batch, slice, isWanted, onPaused, onLeave } = this.#parts;
     const timer = this.#timer;
-    const pause = running.has(batch) ? undefined : this.#pause();
+    const pause = runningLines.has(batch) ? undefined : this.#findPause();
     if (pause) await onPaused(pause).catch(() => undefined);
     const wanted = await isWanted().catch(() => false);
     // The slice has continued or ended while the checks above ran.
     if (this.#timer !== timer || !this.#isIdle) return;
     if (!wanted) {
-      this.#timer = this.#waitOn();
+      this.#timer = this.#startTimer();
       return;
     }
     const waiting = [...this.#lines].find(({ place }) => place);
@@ -149,12 +149,12 @@ export class SliceSlot {
   }
 }
 
-function stop(line: OpenLine): void {
-  line.onStop?.();
-  line.onStop = undefined;
+function stopCounting(line: OpenLine): void {
+  line.endCount?.();
+  line.endCount = undefined;
 }
 
-function placeOf({ place }: OpenLine): LinePlace | undefined {
+function findPlace({ place }: OpenLine): LinePlace | undefined {
   try {
     return place?.();
   } catch {

@@ -8,20 +8,20 @@ import type { BatchFormat } from '#shared/formats/batches/batch-format.ts';
 import { endingJob, sliceJob, type BatchJob } from '#shared/background/batch-jobs.ts';
 import { findBatchFormats } from '#shared/formats/batches/find-batch-formats.ts';
 import { heavyBytes } from '../heavy-work.ts';
-import type { BatchParts } from './batch-parts.ts';
-import { readInputLines, type InputLine } from './input-lines.ts';
+import type { BatchDependencies } from './batch-dependencies.ts';
+import { readInputLines, type InputLine } from './read-input-lines.ts';
 import { failBatch } from './fail-batch.ts';
 
-/** Largest number of lines in a slice. When a runner dies, another one repeats the slice without the lines that have a result. */
+/** Largest number of lines in a slice. When a runner dies, another runner repeats the slice without the lines that have a result. */
 const linesPerSlice = 100;
 
 /** Largest size of a slice in bytes, unless a single line is larger. */
 const bytesPerSlice = 8 * 1024 * 1024;
 
-/** Largest number of problems in the record of a batch. Reading stops once there are as many. */
+/** Largest number of problems in the record of a batch. Validation stops when it has found this many. */
 const maxProblems = 100;
 
-const inputGone: BatchProblem = {
+const inputGoneProblem: BatchProblem = {
   code: 'not_found',
   message: 'The input of the batch is not there any more.',
 };
@@ -34,53 +34,54 @@ interface ReadInput {
 }
 
 /**
- * Reads the input of a batch line by line. Adds the jobs of its slices or, if any line is not a valid request, fails the batch with the
- * problems by line. May be called again for a batch that it has started.
+ * Reads the input of a batch line by line. Adds the jobs of its slices or, if any line is not a valid request, fails the batch and
+ * records the problem of each such line. May be called again for a batch that an earlier call has started.
  */
-export async function validateBatch(parts: BatchParts, { batch: id }: BatchJob): Promise<void> {
-  const { work, jobs, log } = parts;
-  const batch = await work.find(id);
+export async function validateBatch(parts: BatchDependencies, { batch: id }: BatchJob): Promise<void> {
+  const { batches, jobs, log } = parts;
+  const batch = await batches.find(id);
   if (batch?.state === 'validating') {
-    const input = await work.holdInput(id);
+    const input = await batches.holdInput(id);
     const read = await readInput(parts, batch, input);
     const { slices, lines: total, model, problems } = read;
     if (problems.length > 0) {
       await failBatch(parts, batch, problems);
       return;
     }
-    await work.writeSlices(id, slices);
+    await batches.writeSlices(id, slices);
     const fields = {
       total,
       slices: slices.length,
       slicesLeft: slices.length,
-      ofOwner: await work.countOpen(batch.owner),
+      ofOwner: await batches.countOpen(batch.owner),
       model,
       knownModel: parts.isKnownModel(model) ? model : undefined,
     };
-    const isMine = await work.move(id, { from: 'validating', to: 'running', fields, timed: 'runningAt' });
-    if (isMine) log.info({ batch: id, lines: total, slices: slices.length }, 'a batch has begun');
+    const hasBegun = await batches.move(id, { from: 'validating', to: 'running', fields, timed: 'runningAt' });
+    if (hasBegun) log.info({ batch: id, lines: total, slices: slices.length }, 'a batch has begun');
   }
-  const begun = await work.find(id);
-  if (begun?.state !== 'running') return;
-  const { batch: format } = findBatchFormats(begun, parts.formats) ?? {};
-  if (format?.source.kind === 'inline') await parts.files.delete(begun.owner, begun.inputFile);
-  const turns = { ofOwner: begun.ofOwner, next: await jobs.nextPriority('batch-slices') };
-  const slices = Array.from({ length: begun.slices }, (_, slice) => sliceJob(id, slice, turns));
+  const runningBatch = await batches.find(id);
+  if (runningBatch?.state !== 'running') return;
+  const { batch: format } = findBatchFormats(runningBatch, parts.formats) ?? {};
+  if (format?.source.kind === 'inline') await parts.files.delete(runningBatch.owner, runningBatch.inputFile);
+  const turns = { ofOwner: runningBatch.ofOwner, next: await jobs.nextPriority('batch-slices') };
+  const slices = Array.from({ length: runningBatch.slices }, (_, slice) => sliceJob(id, slice, turns));
   await jobs.addAfter(endingJob(id), slices);
 }
 
 /** @param input name of the object; undefined if its owner has removed the file */
-async function readInput(parts: BatchParts, batch: BatchRecord, input: string | undefined): Promise<ReadInput> {
+async function readInput(parts: BatchDependencies, batch: BatchRecord, input: string | undefined): Promise<ReadInput> {
   const read: ReadInput = { slices: [], lines: 0, model: undefined, problems: [] };
   const formats = findBatchFormats(batch, parts.formats);
-  if (!formats) read.problems.push({ code: 'invalid_request', message: 'This router does not serve its endpoint.' });
-  if (input === undefined) read.problems.push(inputGone);
+  if (!formats)
+    read.problems.push({ code: 'invalid_request', message: 'This router does not serve the endpoint of the batch.' });
+  if (input === undefined) read.problems.push(inputGoneProblem);
   if (!formats || input === undefined) return read;
   const pieces = await parts.objects.get(input);
   if (!pieces) {
     // While the batch has time, validation is tried again, because the object may become readable again.
     if (stopReason(batch) === undefined) throw storeUnavailable(`the input of ${batch.id} is away`);
-    read.problems.push(inputGone);
+    read.problems.push(inputGoneProblem);
     return read;
   }
   const ids = new Set<string>();
@@ -88,7 +89,7 @@ async function readInput(parts: BatchParts, batch: BatchRecord, input: string | 
   try {
     for await (const line of readInputLines(parts, batch.id, pieces, { maxBytes: parts.maxLineBytes })) {
       ({ number } = line);
-      if (read.lines >= formats.batch.maxLines) throw tooMany(formats.batch);
+      if (read.lines >= formats.batch.maxLines) throw tooManyRequests(formats.batch);
       const problem = await checkLine(line, batch, formats.batch, ids, read);
       if (problem) read.problems.push({ ...problem, line: number });
       else addToSlices(read, line);
@@ -96,7 +97,7 @@ async function readInput(parts: BatchParts, batch: BatchRecord, input: string | 
     }
   } catch (error) {
     if (!(error instanceof RouterError) || error.code === 'store_unavailable') throw error;
-    read.problems.push({ ...problemOf(error), line: number });
+    read.problems.push({ ...toProblem(error), line: number });
   }
   if (number === 0) read.problems.push({ code: 'empty_file', message: 'The input of the batch has no requests.' });
   return read;
@@ -106,34 +107,34 @@ async function readInput(parts: BatchParts, batch: BatchRecord, input: string | 
  * Returns the problem of a line; undefined if the line is valid. A line is also invalid if two processes died while they read it.
  */
 async function checkLine(
-  { bytes, heavy }: InputLine,
+  { bytes, heavyTask }: InputLine,
   { endpoint }: BatchRecord,
   format: BatchFormat,
   ids: Set<string>,
   read: ReadInput,
 ): Promise<BatchProblem | undefined> {
-  const setAside = bytes.length >= heavyBytes ? await heavy.begin() : undefined;
+  const refusal = bytes.length >= heavyBytes ? await heavyTask.begin() : undefined;
   try {
-    if (setAside) throw setAside;
+    if (refusal) throw refusal;
     const { customId, request } = format.readLine(bytes, endpoint);
     // A long id is replaced by its hash, because a hundred thousand ids may be in memory at once.
-    const short = customId.length <= 64 ? customId : hash('sha256', customId, 'base64');
-    if (ids.has(short)) {
+    const shortId = customId.length <= 64 ? customId : hash('sha256', customId, 'base64');
+    if (ids.has(shortId)) {
       const message = `The custom_id ${JSON.stringify(customId)} is that of an earlier line, too.`;
       return { code: 'duplicate_custom_id', message, param: 'custom_id' };
     }
-    ids.add(short);
+    ids.add(shortId);
     if (read.lines === 0) read.model = modelOf(request);
     return undefined;
   } catch (error) {
-    if (error instanceof RouterError) return problemOf(error);
+    if (error instanceof RouterError) return toProblem(error);
     throw error;
   } finally {
-    heavy.end();
+    heavyTask.end();
   }
 }
 
-function problemOf({ code, message, param }: RouterError): BatchProblem {
+function toProblem({ code, message, param }: RouterError): BatchProblem {
   return { code, message, ...(param !== undefined && { param }) };
 }
 
@@ -152,6 +153,6 @@ function addToSlices(read: ReadInput, { from, to, number }: InputLine): void {
   }
 }
 
-function tooMany({ maxLines }: BatchFormat): RouterError {
+function tooManyRequests({ maxLines }: BatchFormat): RouterError {
   return new RouterError('invalid_request', `A batch has ${maxLines} requests at most.`);
 }

@@ -14,13 +14,13 @@ const dayMs = 24 * 3_600_000;
 const hourMs = 3_600_000;
 
 /** Milliseconds for which the files are kept, a little more than a year, unless a setting shortens the life of all files. */
-const keptMs = 400 * dayMs;
+const fileKeptMs = 400 * dayMs;
 
 /** Purpose of files with usage, as their records and lists show it. */
 const purpose = 'usage_export';
 
-/** Number of requests whose names are found, and whose lines are written, together. */
-const atOnce = 200;
+/** Number of requests per page. The names of a page are found together, and its lines are written together. */
+const pageSize = 200;
 
 /** Exports contain everybody's usage, as an administrator sees it. */
 const administratorView: UsageViewer = { userId: '', isAdmin: true, keyIds: [], teamIds: [] };
@@ -35,7 +35,7 @@ export interface UsageExportParts {
   hour: number;
   teams: Pick<TeamStore, 'list'>;
   usage: Pick<UsageReader, 'export' | 'report'>;
-  namesOf: FindNames;
+  findNames: FindNames;
   files: Pick<Files, 'add' | 'delete'>;
   states: AlertStates;
   /** Milliseconds for which the ledger keeps single requests. */
@@ -45,89 +45,89 @@ export interface UsageExportParts {
 
 /**
  * Writes the usage of each completed day into a file of a team, once in the cluster, and reports the file by an event. Days on which no
- * runner ran are exported later, if the ledger still has their requests. The first export is that of the day before.
+ * runner ran are exported later, if the ledger still has their requests. The first call in a cluster exports only the day before.
  * @throws Error if the team does not exist or its name is ambiguous; RouterError as `Files.add` does
  */
 export async function exportUsage(parts: UsageExportParts, now = Date.now()): Promise<void> {
-  const { team: wanted, hour, states, requestsKeptMs } = parts;
-  if (wanted === undefined) return;
-  const last = findBeginning('day', now - hour * hourMs) - dayMs;
-  const before = (await states.readAll(kind)).get(field);
-  const next = before === undefined ? last : nextBeginning('day', Date.parse(before));
-  const first = Math.max(next, findBeginning('day', now - requestsKeptMs));
-  if (first > last) return;
-  const team = await findTeam(parts.teams, wanted);
-  let from = before;
-  for (let day = first; day <= last; day += dayMs) {
-    if (!(await exportDay(parts, team, day, from))) return;
-    from = periodName('day', day);
+  const { team: teamSetting, hour, states, requestsKeptMs } = parts;
+  if (teamSetting === undefined) return;
+  const lastDay = findBeginning('day', now - hour * hourMs) - dayMs;
+  const lastExported = (await states.readAll(kind)).get(field);
+  const nextDay = lastExported === undefined ? lastDay : nextBeginning('day', Date.parse(lastExported));
+  const firstDay = Math.max(nextDay, findBeginning('day', now - requestsKeptMs));
+  if (firstDay > lastDay) return;
+  const team = await findTeam(parts.teams, teamSetting);
+  let exported = lastExported;
+  for (let day = firstDay; day <= lastDay; day += dayMs) {
+    if (!(await exportDay(parts, team, day, exported))) return;
+    exported = periodName('day', day);
   }
 }
 
 /** @returns false if another runner has exported the day meanwhile */
 async function exportDay(
-  { usage, files, states, namesOf, log }: UsageExportParts,
+  { usage, files, states, findNames, log }: UsageExportParts,
   team: TeamRecord,
   from: number,
-  before: string | undefined,
+  lastExported: string | undefined,
 ): Promise<boolean> {
   const day = periodName('day', from);
   const to = from + dayMs;
   // The totals are read before the file is written, because the file would stay if this read failed.
   const report = { viewer: administratorView, from, to, step: 'day', by: 'tier', filter: {} } as const;
   const { requests } = (await usage.report(report)).totals;
-  let written = 0;
-  const records = counted(usage.export(administratorView, {}, from, to), () => {
-    written += 1;
+  let writtenCount = 0;
+  const records = countItems(usage.export(administratorView, {}, from, to), () => {
+    writtenCount += 1;
   });
   const name = `usage-${day}.csv`;
-  const description = { purpose, name, mimeType: 'text/csv', expiresAfterMs: keptMs };
-  const file = await files.add(team.id, csvOf(records, nameRequests(namesOf)), description, { isResult: true });
-  const missing = Math.max(0, requests - written);
+  const description = { purpose, name, mimeType: 'text/csv', expiresAfterMs: fileKeptMs };
+  const file = await files.add(team.id, toCsv(records, nameRequests(findNames)), description, { isResult: true });
+  const missing = Math.max(0, requests - writtenCount);
   const event = {
     id: createEventId(),
     type: 'rtr.usage.exported',
     owners: [`team:${team.id}`, 'router'],
-    data: { id: openaiFiles.shownId(file.id), day, requests: written, missing },
+    data: { id: openaiFiles.shownId(file.id), day, requests: writtenCount, missing },
   } as const;
-  if (!(await states.change({ kind, field, from: before, to: day, event }))) {
+  if (!(await states.change({ kind, field, from: lastExported, to: day, event }))) {
     await files.delete(team.id, file.id);
     return false;
   }
-  const facts = { day, team: team.name, file: file.id, requests: written, missing };
+  const facts = { day, team: team.name, file: file.id, requests: writtenCount, missing };
   if (missing === 0) log.info(facts, 'the usage of a day was exported');
-  else log.warn(facts, 'requests are missing in an export of usage: the ledger does not keep enough of them singly');
+  else log.warn(facts, 'requests are missing in an export of usage: the ledger does not keep enough single requests');
   return true;
 }
 
 async function findTeam(teams: Pick<TeamStore, 'list'>, wanted: string): Promise<TeamRecord> {
   const found = (await teams.list()).filter(({ id, name }) => id === wanted || name === wanted);
-  const [only] = found;
-  if (only && found.length === 1) return only;
-  const reason = only ? 'several teams are called so: give the id of one' : 'there is no such team';
+  const [onlyTeam] = found;
+  if (onlyTeam && found.length === 1) return onlyTeam;
+  const reason = onlyTeam ? 'several teams have this name: give the id of one of them' : 'there is no such team';
   throw new Error(`usage cannot be exported to ${wanted}, see USAGE_EXPORT_TEAM: ${reason}`);
 }
 
-async function* counted<T>(items: AsyncIterable<T>, count: () => void): AsyncGenerator<T> {
+async function* countItems<T>(items: AsyncIterable<T>, count: () => void): AsyncGenerator<T> {
   for await (const item of items) {
     count();
     yield item;
   }
 }
 
-async function* csvOf(
+async function* toCsv(
   records: AsyncIterable<UsageRecord>,
-  named: ReturnType<typeof nameRequests>,
+  nameRecords: ReturnType<typeof nameRequests>,
 ): AsyncGenerator<Uint8Array> {
-  const linesOf = async (some: readonly UsageRecord[]): Promise<Buffer> =>
-    Buffer.from((await named(some)).map(usageCsvLine).join(''));
+  const toLines = async (pageRecords: readonly UsageRecord[]): Promise<Buffer> =>
+    Buffer.from((await nameRecords(pageRecords)).map(usageCsvLine).join(''));
   yield Buffer.from(usageCsvHead);
   let page: UsageRecord[] = [];
   for await (const record of records) {
     page.push(record);
-    if (page.length < atOnce) continue;
-    yield linesOf(page);
+    if (page.length < pageSize) continue;
+    yield toLines(page);
     page = [];
   }
-  yield linesOf(page);
+  yield toLines(page);
 }

@@ -16,11 +16,11 @@ import { isShutOut } from '#shared/accounts/people/user.ts';
 import type { UserStore } from '#shared/accounts/people/user-store.ts';
 
 /** Milliseconds after which a cached identity is read again, in case the notice of a change is lost. */
-const freshMs = 10_000;
+const cachedMs = 10_000;
 
-const maxKnown = 1_000;
+const maxCached = 1_000;
 
-export interface LineIdentitiesParts {
+export interface BackgroundIdentitiesParts {
   keys: Pick<KeyStore, 'find'>;
   users: Pick<UserStore, 'find'>;
   teams: Pick<TeamStore, 'find' | 'membersOf'>;
@@ -34,68 +34,68 @@ export interface LineIdentitiesParts {
 const maxSuccessors = 100;
 
 /**
- * Finds the identities for work in the background, by the current state of the key or the person that created the work. A rotated key that
- * has expired is replaced by its successor.
+ * Finds the identities for work in the background, by the current state of the key or the person that created the work. For a rotated key
+ * that has expired, the successor of the key is used.
  */
 export class BackgroundIdentities {
-  readonly #parts: LineIdentitiesParts;
-  readonly #known = new LRUCache<string, { identity: KeyIdentity | undefined }>({ max: maxKnown, ttl: freshMs });
+  readonly #parts: BackgroundIdentitiesParts;
+  readonly #cache = new LRUCache<string, { identity: KeyIdentity | undefined }>({ max: maxCached, ttl: cachedMs });
   /** Counts changes, so that a read that began before a change is not cached. */
   #generation = 0;
 
-  constructor(parts: LineIdentitiesParts) {
+  constructor(parts: BackgroundIdentitiesParts) {
     this.#parts = parts;
   }
 
   /**
-   * Returns the identity of a key, a sign-in session or a workload by its id; undefined if it may no longer be used.
+   * Returns the identity of a key, a sign-in session or a workload by its id; undefined if the identity may no longer be used.
    * @throws RouterError `store_unavailable`
    */
   async find(id: string): Promise<KeyIdentity | undefined> {
-    const known = this.#known.get(id);
-    if (known) return known.identity;
+    const cached = this.#cache.get(id);
+    if (cached) return cached.identity;
     const generation = this.#generation;
-    const identity = await this.#look(id);
-    if (generation === this.#generation) this.#known.set(id, { identity });
+    const identity = await this.#read(id);
+    if (generation === this.#generation) this.#cache.set(id, { identity });
     return identity;
   }
 
   /** Clears the cache after a change. */
   clear(): void {
     this.#generation += 1;
-    this.#known.clear();
+    this.#cache.clear();
   }
 
-  async #look(id: string): Promise<KeyIdentity | undefined> {
+  async #read(id: string): Promise<KeyIdentity | undefined> {
     const person = personOfIdentity(id);
-    if (person) return this.#ofPerson(person);
+    if (person) return this.#findOfPerson(person);
     const teamId = teamOfIdentity(id);
-    if (teamId !== undefined) return this.#ofTeam(teamId);
+    if (teamId !== undefined) return this.#findOfTeam(teamId);
     const service = serviceOfIdentity(id);
-    return service === undefined ? this.#ofKey(id) : this.#ofService(service);
+    return service === undefined ? this.#findOfKey(id) : this.#findOfService(service);
   }
 
-  async #ofTeam(teamId: string): Promise<KeyIdentity | undefined> {
+  async #findOfTeam(teamId: string): Promise<KeyIdentity | undefined> {
     const team = await this.#parts.teams.find(teamId);
     return team && identityOfTeam(team, this.#parts.class);
   }
 
-  #ofService(name: string): KeyIdentity | undefined {
+  #findOfService(name: string): KeyIdentity | undefined {
     const account = findServiceAccount(this.#parts.issuers(), name);
     return account && identityOfService({ ...account, class: this.#parts.class ?? account.class });
   }
 
-  async #ofKey(id: string): Promise<KeyIdentity | undefined> {
-    const found = await this.#usable(id);
+  async #findOfKey(id: string): Promise<KeyIdentity | undefined> {
+    const found = await this.#findUsableKey(id);
     if (!found) return undefined;
     return identityOfKey(found, this.#parts.class);
   }
 
   /**
-   * Returns the key or its usable successor. A successor must store for the same owner. A key without an owner has no successor, because
-   * what it has created belongs to the key itself.
+   * Returns the key if it is usable, otherwise its first usable successor. A successor must store for the same owner as the key. A key
+   * without an owner has no successor, because what it has created belongs to the key itself.
    */
-  async #usable(id: string): Promise<FoundKey | undefined> {
+  async #findUsableKey(id: string): Promise<FoundKey | undefined> {
     let next: string | undefined = id;
     let before: FoundKey | undefined;
     for (let count = 0; next !== undefined && count <= maxSuccessors; count += 1) {
@@ -109,7 +109,7 @@ export class BackgroundIdentities {
   }
 
   /** Returns the identity of a person; for a team's account, only while the person is in the team. */
-  async #ofPerson({
+  async #findOfPerson({
     userId,
     teamId,
   }: {

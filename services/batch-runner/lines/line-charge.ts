@@ -6,13 +6,13 @@ import type { PriceLookup } from '#shared/serving/estimate-amount.ts';
 import { costOfRequest, buildUsageRecord, type FinishedRequest } from '#shared/serving/usage-record.ts';
 
 /**
- * Collects the tokens, cost and reservations of one try of a line or one run of a response. They count against limits only once the result
- * is recorded, because there may be several tries.
+ * Collects the tokens, cost and reservations of one try of a line or one run of a response. Tokens and cost count against limits only once
+ * the result is recorded, because there may be several tries.
  */
 export class LineCharge {
   readonly #priceOf: PriceLookup;
   readonly #limits: Pick<LimitKeeper, 'reserve'>;
-  readonly #reserved: { reservation: Reservation; spent: Amount | undefined }[] = [];
+  readonly #reservations: { reservation: Reservation; spent: Amount | undefined }[] = [];
   /** The requests in the form that the usage ledger stores. */
   readonly records: UsageRecord[] = [];
 
@@ -33,7 +33,7 @@ export class LineCharge {
         reservation: verdict.reservation,
         spent: undefined,
       };
-      this.#reserved.push(held);
+      this.#reservations.push(held);
       const reservation: Reservation = {
         commit: (spent) => {
           held.spent = spent;
@@ -63,16 +63,18 @@ export class LineCharge {
     return usage;
   }
 
-  /** Commits each reservation with the amount that was spent, and releases those of which nothing was spent. */
+  /** Commits each reservation with the amount that was spent. Releases the reservations of which nothing was spent. */
   commit(): void {
-    for (const { reservation, spent } of this.#reserved) {
+    for (const { reservation, spent } of this.#reservations) {
       if (spent) reservation.commit(spent);
       else reservation.release();
     }
   }
 
-  /** Releases the reservations without counting anything. To be called if the line is tried again, or its result was recorded before. */
+  /**
+   * Releases the reservations without counting anything. Call it if the line is tried again, or if its result had been recorded already.
+   */
   release(): void {
-    for (const { reservation } of this.#reserved) reservation.release();
+    for (const { reservation } of this.#reservations) reservation.release();
   }
 }

@@ -21,7 +21,7 @@ export interface LinePlace {
 }
 
 export interface WaitingLine {
-  asked: LanesRequest;
+  lanesRequest: LanesRequest;
   identity: KeyIdentity;
   /** A model known to exist although no worker may have served it since this process began. */
   knownModel: string | undefined;
@@ -33,14 +33,14 @@ export interface WaitingLine {
  */
 export function findLinePlace(
   parts: Pick<ServingComponents, 'workers' | 'registry' | 'priceOf' | 'noWorkerMs'> & {
-    breaker: Pick<ModelBreakers, 'limitOf' | 'mayBegin'>;
+    breakers: Pick<ModelBreakers, 'findLimit' | 'mayBegin'>;
   },
   line: WaitingLine,
 ): LinePlace {
-  const { workers, registry, breaker, noWorkerMs } = parts;
+  const { workers, registry, breakers, noWorkerMs } = parts;
   try {
-    const { name, model, permits, place, whyNone } = findLanes(parts, line.asked, line.identity);
-    if (!breaker.mayBegin(name)) return { placements: [], tiers: [], limit: breaker.limitOf(name) };
+    const { name, model, permits, place, whyNone } = findLanes(parts, line.lanesRequest, line.identity);
+    if (!breakers.mayBegin(name)) return { placements: [], tiers: [], limit: breakers.findLimit(name) };
     const placements = place(noWorkers);
     if (placements.length > 0) return { model: name, placements, tiers: [] };
     const tiers = findTiers(model, { auto: registry().auto, workers, permits, placements });
@@ -48,7 +48,7 @@ export function findLinePlace(
     return { placements, tiers, lacks };
   } catch (error) {
     if (error instanceof RouterError && error.code === 'model_not_found' && mayExist(parts, line, error))
-      return { placements: [], tiers: [], lacks: () => noWorker(line.asked.parameters.model) };
+      return { placements: [], tiers: [], lacks: () => noWorker(line.lanesRequest.parameters.model) };
     throw error;
   }
 }

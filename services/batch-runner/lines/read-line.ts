@@ -6,36 +6,36 @@ import { heavyBytes, type HeavyTask } from '../heavy-work.ts';
 export type ReadLine = { customId: string } & ({ body: Buffer } | { error: RouterError });
 
 /**
- * Reads a line of a validated batch. A line that was valid may be invalid by now, for example because the size limit was lowered. Its error
- * then becomes the result of the line. So does the error `workers_died`, if two processes died while they read the line.
+ * Reads a line of a validated batch. A line that was valid may be invalid by now, for example because the size limit was lowered. The
+ * error then becomes the result of the line. If two processes died while they read the line, the error is `workers_died`.
  * @throws RouterError `store_unavailable`
  */
 export async function readLine(
   format: Pick<BatchFormat, 'readLine'>,
   bytes: Buffer,
   endpoint: string | undefined,
-  heavy: HeavyTask,
+  heavyTask: HeavyTask,
 ): Promise<ReadLine> {
-  const setAside = bytes.length >= heavyBytes ? await heavy.begin() : undefined;
+  const refusal = bytes.length >= heavyBytes ? await heavyTask.begin() : undefined;
   try {
-    if (setAside) throw setAside;
+    if (refusal) throw refusal;
     const { customId, request } = format.readLine(bytes, endpoint);
     return { customId, body: Buffer.from(JSON.stringify(request)) };
   } catch (error) {
     if (!(error instanceof RouterError)) throw error;
-    return { customId: idIn(bytes), error };
+    return { customId: findCustomId(bytes), error };
   } finally {
-    heavy.end();
+    heavyTask.end();
   }
 }
 
 /** Finds the `custom_id` in the text of a line. */
 const idField = /"custom_id"\s*:\s*("(?:[^"\\]|\\.)*")/;
-/** The pattern is tried on this many bytes, counted from the name of the field. */
+/** Number of bytes on which `idField` is tried, counted from the name of the field. */
 const maxIdBytes = 4_096;
 
 /** Returns the first `custom_id` in a line; `''` if there is none. Does not parse the line, because the line may be invalid JSON. */
-function idIn(bytes: Buffer): string {
+function findCustomId(bytes: Buffer): string {
   const at = bytes.indexOf('"custom_id"');
   const [, id] = (at === -1 ? undefined : idField.exec(bytes.toString('utf8', at, at + maxIdBytes))) ?? [];
   try {

@@ -6,20 +6,20 @@ const maxLines = 10_000;
 
 /**
  * Lines that upstreams have refused because they limit the rate of requests or are overloaded. A line that is always refused, for example
- * because it is larger than the rate allows, is tried more and more rarely. This does not depend on other lines of its model, and continues
- * when its slice is processed again.
+ * because it is larger than the rate allows, is tried more and more rarely. Its delays do not depend on other lines of the model, and
+ * continue to grow when the slice is processed again.
  */
 export class RefusedLines {
   readonly #lines = new LRUCache<string, { times: number; limit: UpstreamLimit }>({ max: maxLines });
 
   /** Returns the limit that a line waits for; undefined if the line may be tried. */
-  limitOf(requestId: string, now = Date.now()): UpstreamLimit | undefined {
+  findLimit(requestId: string, now = Date.now()): UpstreamLimit | undefined {
     const limit = this.#lines.get(requestId)?.limit;
     return limit && limit.until > now ? limit : undefined;
   }
 
   /** Records a refusal of a line. */
-  refused(requestId: string, model: string, error: RouterError, now = Date.now()): void {
+  noteRefusal(requestId: string, model: string, error: RouterError, now = Date.now()): void {
     const times = (this.#lines.get(requestId)?.times ?? 0) + 1;
     this.#lines.set(requestId, { times, limit: computeUpstreamLimit(model, error, times, now) });
   }

@@ -17,7 +17,7 @@ import type { ModelBreakers } from '../slots/model-breakers.ts';
 import { isUpstreamLimit } from '../slots/upstream-limit.ts';
 import type { WaitingWork } from '../slots/waiting-work.ts';
 import { AnswerSink, type Answer } from './answer-sink.ts';
-import { decideAfterError } from './judge-error.ts';
+import { decideAfterError } from './decide-after-error.ts';
 import { LineCharge } from './line-charge.ts';
 import { LineMemory } from './line-memory.ts';
 import type { LinePlace } from './line-place.ts';
@@ -29,21 +29,21 @@ import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 
 export interface RunLineParts extends Omit<ServingComponents, 'record'> {
   slots: LineSlots;
-  breaker: ModelBreakers;
+  breakers: ModelBreakers;
   refusedLines: RefusedLines;
-  waitingWork: Pick<WaitingWork, 'note'>;
+  waitingWork: Pick<WaitingWork, 'setTiers'>;
   answers: AnswerStore;
   storer: AnswerStorer;
   inputFiles: InputFiles;
   /** Memory budget for running requests and their files. */
-  bodies: MemoryBudget;
+  requestBudget: MemoryBudget;
   /** Memory budget for large answers. */
-  answerRoom: MemoryBudget;
+  answerBudget: MemoryBudget;
   /**
    * How often a line is tried at most. Tries that fail because workers, limits or stores are missing do not count. The error of the last
    * try becomes the result.
    */
-  maxAttempts: number;
+  maxTries: number;
   log: Logger;
 }
 
@@ -56,8 +56,8 @@ export interface LineRequest {
   operation: ModelOperation;
   identity: KeyIdentity;
   body: Buffer;
-  heavy: HeavyTask;
-  /** Bytes of `bodies` that are reserved for the line until it has ended. */
+  heavyTask: HeavyTask;
+  /** Bytes of `requestBudget` that are reserved for the line until it has ended. */
   reservedBytes: number;
   /** A model known to exist although no worker may have served it since this process began. */
   knownModel: string | undefined;
@@ -65,7 +65,7 @@ export interface LineRequest {
   onPlaced: () => void;
   /** Called each time that the line begins to run. */
   onRun: () => void;
-  /** Called when the line begins to wait. `place` returns where the line could be served, if it waits for a worker or an upstream. */
+  /** Called when the line begins to wait. If the line waits for a worker or an upstream, `place` returns where it could be served. */
   onWait: (place?: () => LinePlace) => void;
   /** Called when the wait is over. */
   onGoOn: () => void;
@@ -88,60 +88,60 @@ export type LineEnd =
   | { kind: 'stopped' };
 
 /**
- * Runs one line until it has a result. Waits for a free slot, and serves the line as a request of the lowest class. Tries it again after
- * errors that other lines would get, too, and after errors that another try may avoid.
+ * Runs one line until it has a result. Waits for a free slot, and serves the line as a request of the lowest class. Tries the line again
+ * after errors that other lines would get, too, and after errors that another try may avoid.
  */
 export async function runLine(parts: RunLineParts, line: LineRequest, stops: LineStops): Promise<LineEnd> {
-  for (let attempts = 0; !stops.waiting.aborted;) {
+  for (let countedTries = 0; !stops.waiting.aborted;) {
     await awaitLimit(parts, line, stops.waiting);
     const charge = new LineCharge(parts.limits, parts.priceOf);
-    const memory = new LineMemory(parts.answerRoom);
-    const answer = await runOnce(parts, line, { charge, memory }, stops).catch(failed);
+    const memory = new LineMemory(parts.answerBudget);
+    const answer = await runOnce(parts, line, { charge, memory }, stops).catch(toErrorAnswer);
     if (!answer || stops.running.aborted) {
       charge.release();
       memory.release();
       break;
     }
-    if ('error' in answer && answer.error.code === 'internal') noteFailure(parts.log, line, answer.error);
-    const judgement = 'error' in answer ? decideAfterError(answer.error) : final;
-    if (judgement.kind === 'again' && judgement.counts) attempts += 1;
-    if (judgement.kind === 'final' || attempts >= parts.maxAttempts) {
+    if ('error' in answer && answer.error.code === 'internal') logInternalError(parts.log, line, answer.error);
+    const decision = 'error' in answer ? decideAfterError(answer.error) : finalDecision;
+    if (decision.kind === 'again' && decision.counts) countedTries += 1;
+    if (decision.kind === 'final' || countedTries >= parts.maxTries) {
       parts.refusedLines.remove(line.requestId);
       return { kind: 'over', answer, charge, memory };
     }
     charge.release();
     memory.release();
-    if (judgement.kind === 'pause' && 'error' in answer)
-      return { kind: 'pause', ms: judgement.ms, reason: answer.error.message };
+    if (decision.kind === 'pause' && 'error' in answer)
+      return { kind: 'pause', ms: decision.ms, reason: answer.error.message };
     if ('error' in answer && answer.refusedFor !== undefined)
-      parts.refusedLines.refused(line.requestId, answer.refusedFor, answer.error);
-    else if (judgement.kind === 'again') {
+      parts.refusedLines.noteRefusal(line.requestId, answer.refusedFor, answer.error);
+    else if (decision.kind === 'again') {
       line.onWait();
-      await wait(judgement.afterMs, stops.waiting);
+      await waitFor(decision.afterMs, stops.waiting);
       line.onGoOn();
     }
   }
   return { kind: 'stopped' };
 }
 
-const final = { kind: 'final' } as const;
+const finalDecision = { kind: 'final' } as const;
 
 /** Logs the cause of an internal error, because the result of the line does not tell it. */
-function noteFailure(log: Logger, { place: { id: batch, slice, line } }: LineRequest, error: RouterError): void {
+function logInternalError(log: Logger, { place: { id: batch, slice, line } }: LineRequest, error: RouterError): void {
   log.warn({ batch, slice, line, err: error.cause ?? error }, 'the router failed in a line of a batch');
 }
 
 /** Waits until the limit of the upstream that refused the line is over. Other lines of the slice continue. */
 async function awaitLimit({ refusedLines }: RunLineParts, line: LineRequest, signal: AbortSignal): Promise<void> {
-  const limit = refusedLines.limitOf(line.requestId);
+  const limit = refusedLines.findLimit(line.requestId);
   if (!limit) return;
   line.onPlaced();
   line.onWait(() => ({ placements: [], tiers: [], limit }));
-  await wait(limit.until - Date.now(), signal);
+  await waitFor(limit.until - Date.now(), signal);
   line.onGoOn();
 }
 
-interface Taken {
+interface TryResources {
   charge: LineCharge;
   memory: LineMemory;
 }
@@ -153,13 +153,13 @@ interface Taken {
 async function runOnce(
   parts: RunLineParts,
   line: LineRequest,
-  taken: Taken,
+  resources: TryResources,
   stops: LineStops,
 ): Promise<Answer | undefined> {
-  const requestMemory = new RequestMemory(parts.bodies, line.heavy, line.reservedBytes);
+  const requestMemory = new RequestMemory(parts.requestBudget, line.heavyTask, line.reservedBytes);
   try {
-    await requestMemory.take(line.body.length);
-    return await serveOnce(parts, line, taken, stops, requestMemory);
+    await requestMemory.reserve(line.body.length);
+    return await serveOnce(parts, line, resources, stops, requestMemory);
   } finally {
     requestMemory.release();
   }
@@ -168,7 +168,7 @@ async function runOnce(
 async function serveOnce(
   parts: RunLineParts,
   line: LineRequest,
-  { charge, memory }: Taken,
+  { charge, memory }: TryResources,
   { waiting, running: signal }: LineStops,
   requestMemory: RequestMemory,
 ): Promise<Answer | undefined> {
@@ -185,16 +185,18 @@ async function serveOnce(
   // Stored objects may be large, and their size is known only after they are read.
   if (refersToStored(clientRequest)) await requestMemory.beginHeavyWork();
   const resolved = await resolveStored(parts.answers, format, operation, clientRequest, owner);
-  const { request: stored, fields, addedBytes, toStore } = resolved;
-  await requestMemory.take(addedBytes);
-  const inlining = { format, operation, owner, onBytes: requestMemory.take };
-  const inlined = stored.files ? await inlineFiles(parts.inputFiles, stored, inlining) : stored;
+  const { request: resolvedRequest, fields, addedBytes, toStore } = resolved;
+  await requestMemory.reserve(addedBytes);
+  const inlining = { format, operation, owner, onBytes: requestMemory.reserve };
+  const inlined = resolvedRequest.files
+    ? await inlineFiles(parts.inputFiles, resolvedRequest, inlining)
+    : resolvedRequest;
   const request = withFields(inlined, fields);
   const answerId = format.opensAnswers === true && operation === 'generate' ? newAnswerId(format) : undefined;
   const { name, sealsAnswers = false, openStream } = format;
   const formatFields = { format: name, operation, sealsAnswers, answerId, read, openStream };
   const sentFor = { purpose: undefined, agentType: undefined };
-  // A list in a line is not divided among several slots, because a line has one slot, and other lines use the other slots.
+  // A list in the request is not divided among several slots, because a line has one slot, and other lines use the other slots.
   const whole = { ...request, divisible: undefined };
   const modelRequest = {
     ...whole,
@@ -218,44 +220,44 @@ async function serveOnce(
           storer: parts.storer,
         })
       : answerSink;
-  requestMemory.end();
+  requestMemory.endHeavyWork();
   const { parameters } = modelRequest;
   // `waitingLine` leaves the body out, because it may be kept after this try, and bodies may be large.
-  const waitingLine = { asked: { parameters, operation, format: name, sentFor }, identity, knownModel };
+  const waitingLine = { lanesRequest: { parameters, operation, format: name, sentFor }, identity, knownModel };
   const slot = await takeLineSlot(parts, waitingLine, line, waiting);
   if (!slot) return undefined;
-  const { give, model, onEnd } = slot;
+  const { releaseSlot, model, endRequest } = slot;
   try {
-    memory.take(operation);
+    memory.reserve(operation);
     const { dispatcher } = parts.slots;
     const { limits, record } = charge;
     await requestMemory.beginIfLarge();
     const running = await serveRequest({ ...parts, dispatcher, limits, record }, modelRequest, sink, caller);
-    requestMemory.end();
-    give();
+    requestMemory.endHeavyWork();
+    releaseSlot();
     onPlaced();
     onRun();
     if (!running) return undefined;
-    const answer = await answerOf(answerSink, running, signal);
+    const answer = await awaitAnswer(answerSink, running, signal);
     if (!answer) return undefined;
-    return reportToBreaker(parts.breaker, model, answer);
+    return reportToBreaker(parts.breakers, model, answer);
   } finally {
-    give();
-    onEnd();
+    releaseSlot();
+    endRequest();
   }
 }
 
 /** Reports an answer to the model's circuit breaker. */
 function reportToBreaker(breaker: ModelBreakers, model: string, answer: Answer): Answer {
-  if ('text' in answer) breaker.answered(model);
+  if ('text' in answer) breaker.noteAnswer(model);
   else if (isUpstreamLimit(answer.error)) {
-    breaker.refused(model, answer.error);
+    breaker.noteRefusal(model, answer.error);
     return { ...answer, refusedFor: model };
   }
   return answer;
 }
 
-async function answerOf(
+async function awaitAnswer(
   { answer }: AnswerSink,
   running: { cancel: () => void; finished: Promise<void> },
   signal: AbortSignal,
@@ -279,11 +281,11 @@ function withoutStoring(request: ClientRequest): ClientRequest {
   return store ? { ...request, store: { ...store, store: store.store ?? false } } : request;
 }
 
-function failed(error: unknown): Answer {
+function toErrorAnswer(error: unknown): Answer {
   if (error instanceof RouterError) return { error };
   return { error: new RouterError('internal', 'The router failed.', { cause: error }) };
 }
 
-async function wait(ms: number, signal: AbortSignal): Promise<void> {
+async function waitFor(ms: number, signal: AbortSignal): Promise<void> {
   if (ms > 0) await pause(ms, undefined, { signal }).catch(() => undefined);
 }

@@ -35,23 +35,23 @@ export async function storeResult(
   result: LineResult,
   sealer: Sealer,
 ): Promise<StoredResult> {
-  const sealed = async (text: string): Promise<StoredResult> => ({
+  const sealInRecord = async (text: string): Promise<StoredResult> => ({
     result: await sealResult({ ...result, text }, sealer),
     discard: () => Promise.resolve(),
   });
-  if (Buffer.byteLength(result.text) <= maxInRedis) return sealed(result.text);
+  if (Buffer.byteLength(result.text) <= maxInRedis) return sealInRecord(result.text);
   const bytes = Buffer.from(`${result.text}\n`);
   try {
-    const receive = () => files.receive(owner, once(bytes), { isResult: true });
+    const receive = () => files.receive(owner, yieldOnce(bytes), { isResult: true });
     const upload = await recordThroughOutage(receive, stopping);
     return { result: resultInObject(upload, result), discard: upload.discard };
   } catch (error) {
     // The owner is gone, so nobody can read the text. Usage is recorded nevertheless.
-    if (error instanceof OwnerGoneError) return sealed('');
+    if (error instanceof OwnerGoneError) return sealInRecord('');
     throw error;
   }
 }
 
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+async function* yieldOnce(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }

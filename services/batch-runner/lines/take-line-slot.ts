@@ -8,35 +8,35 @@ const checkMs = 100;
 
 type TakeSlotParts = Parameters<typeof findLinePlace>[0] & {
   slots: LineSlots;
-  breaker: ModelBreakers;
-  waitingWork: Pick<WaitingWork, 'note'>;
+  breakers: ModelBreakers;
+  waitingWork: Pick<WaitingWork, 'setTiers'>;
 };
 
 /**
  * Waits until a worker has a free slot for the line, and reserves the slot.
- * @param on called when the line begins to wait, and when the wait is over
- * @returns undefined if the signal aborts first. `give` releases the slot, `onEnd` reports the end of the line to the circuit breaker
+ * @param on callbacks for the beginning and the end of the wait
+ * @returns undefined if the signal aborts first. `releaseSlot` ends the reservation; `endRequest` tells the breaker that the line is over
  */
 export async function takeLineSlot(
   parts: TakeSlotParts,
   line: WaitingLine,
   on: { onWait: (place: () => LinePlace) => void; onGoOn: () => void },
   signal: AbortSignal,
-): Promise<{ give: () => void; model: string; onEnd: () => void } | undefined> {
-  const { slots, breaker, waitingWork } = parts;
+): Promise<{ releaseSlot: () => void; model: string; endRequest: () => void } | undefined> {
+  const { slots, breakers, waitingWork } = parts;
   const place = (): LinePlace => findLinePlace(parts, line);
   on.onWait(place);
   try {
     while (!signal.aborted) {
       const { model, placements, tiers } = place();
-      const give = model !== undefined && slots.take(placements);
-      if (give) return { give, model, onEnd: breaker.begin(model) };
-      waitingWork.note(line, tiers);
+      const releaseSlot = model !== undefined && slots.reserve(placements);
+      if (releaseSlot) return { releaseSlot, model, endRequest: breakers.begin(model) };
+      waitingWork.setTiers(line, tiers);
       await slots.nextChange(checkMs, signal);
     }
     return undefined;
   } finally {
-    waitingWork.note(line, []);
+    waitingWork.setTiers(line, []);
     on.onGoOn();
   }
 }

@@ -1,12 +1,13 @@
 import { isMailedEventType } from '#shared/accounts/alert-mails/alert-mail.ts';
 import type { RunningMail } from '#shared/accounts/alert-mails/alert-mails.ts';
-import { composeAlertText, type AlertText } from './alert-text.ts';
+import { composeAlertText, type AlertText } from './compose-alert-text.ts';
 import type { MailSender } from './mail-settings.ts';
 import { formatInstant, oneLine } from './mail-formats.ts';
 import type { Mail } from './send-mail.ts';
 
 /**
- * Number of hexadecimal digits of the mail's id in its Message-ID. They only tell the recipients of one event apart, so that 16 are enough.
+ * Number of hexadecimal digits of the mail's id in its Message-ID. The digits only tell the recipients of one event apart, so that 16 are
+ * enough.
  */
 const idDigits = 16;
 
@@ -22,7 +23,7 @@ export interface MailFacts {
  */
 export function composeMail(mail: RunningMail, { from, publicUrl }: MailFacts): Mail {
   const { id, event, to, address, createdAt, pausedUntil } = mail;
-  const { subject, paragraphs, page } = textOf(mail);
+  const { subject, paragraphs, page } = findText(mail);
   const linkTo = (path: string): string | undefined =>
     publicUrl === undefined ? undefined : new URL(`/${path}`, publicUrl).href;
   const [link, account] = [linkTo(page), linkTo('account')];
@@ -50,10 +51,10 @@ export function composeMail(mail: RunningMail, { from, publicUrl }: MailFacts): 
 }
 
 /**
- * Returns the text of a mail. For a type or a form of data that only another release knows, which may run beside this one during an
- * update, these are the type and the raw data.
+ * Returns the text of a mail. Another release, which runs beside this release during an update, may have created a mail with a type or a
+ * form of data that this release does not know. The text then consists of the type and the unparsed data.
  */
-function textOf({ type, data }: Pick<RunningMail, 'type' | 'data'>): AlertText {
+function findText({ type, data }: Pick<RunningMail, 'type' | 'data'>): AlertText {
   try {
     if (isMailedEventType(type)) return composeAlertText(type, JSON.parse(data));
   } catch {

@@ -12,7 +12,7 @@ const tryMs = 40_000;
 /** Milliseconds after which a try without an end counts as lost, because its process has died. */
 const leaseMs = 50_000;
 
-/** Milliseconds after which a returned mail is due again. Its job must be over by then. */
+/** Milliseconds after which a returned mail is due again. By then, the job that has returned the mail must be over. */
 const returnedMs = 1_000;
 
 export interface MailDelivererParts {
@@ -36,7 +36,7 @@ export function createMailDeliverer({ mails, compose, send, count, log }: MailDe
     const running = await mails.beginTry(due, leaseMs);
     if (!running) return;
     const startedAt = performance.now();
-    const failure = await attempt(running, signal);
+    const failure = await sendOnce(running, signal);
     const { event, type, attempts, elapsedMs } = running;
     const facts = { id: due.id, event, type, error: failure instanceof MailError ? failure.message : undefined };
     if (failure === 'given back') {
@@ -53,7 +53,7 @@ export function createMailDeliverer({ mails, compose, send, count, log }: MailDe
     else log.info(facts, 'an alert by e-mail will be tried again');
   };
 
-  async function attempt(mail: RunningMail, signal: AbortSignal): Promise<MailError | 'given back' | undefined> {
+  async function sendOnce(mail: RunningMail, signal: AbortSignal): Promise<MailError | 'given back' | undefined> {
     try {
       await send(compose(mail), AbortSignal.any([signal, AbortSignal.timeout(tryMs)]));
       return undefined;

@@ -3,10 +3,13 @@ import { mailOutcomes, type MailOutcome } from './deliver-mail.ts';
 
 /**
  * Adds the metrics of alerts by e-mail.
- * @param waiting returns the number of unsent mails; may reject while Redis is unreachable
+ * @param countUnsent returns the number of unsent mails; may reject while Redis is unreachable
  * @returns a function that counts the outcome of a try
  */
-export function watchMails(registry: Registry, waiting: () => Promise<number>): (outcome: MailOutcome) => void {
+export function registerMailMetrics(
+  registry: Registry,
+  countUnsent: () => Promise<number>,
+): (outcome: MailOutcome) => void {
   const attempts = new Counter({
     name: 'rtr_alert_mail_attempts_total',
     help: 'Attempts to send an alert by e-mail: sent, failed (tried again), dead (given up), or returned by a runner that ended',
@@ -19,7 +22,7 @@ export function watchMails(registry: Registry, waiting: () => Promise<number>): 
     help: 'Alerts by e-mail that the cluster has not sent yet; absent while Redis is away',
     registers: [registry],
     collect: async () => {
-      const count = await waiting().catch(() => undefined);
+      const count = await countUnsent().catch(() => undefined);
       if (count === undefined) gauge.remove();
       else gauge.set(count);
     },

@@ -21,7 +21,7 @@ export interface MailSender {
 const ports = { 'smtp:': 587, 'smtps:': 465 } as const;
 
 /** Host names of this machine. Other machines cannot read the traffic to them. */
-const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
+const loopbackPattern = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
 
 /**
  * Parses the URL of a mail server. `smtps://user:password@host` uses TLS from the first byte. `smtp://` uses STARTTLS, which the server
@@ -32,25 +32,25 @@ export function parseSmtpUrl(text: string): SmtpServer | undefined {
   const url = URL.parse(text);
   if (!url || (url.protocol !== 'smtp:' && url.protocol !== 'smtps:')) return undefined;
   const options = [...url.searchParams];
-  const isPlain = options.length === 1 && options[0]?.join('=') === 'tls=none';
+  const hasTlsNone = options.length === 1 && options[0]?.join('=') === 'tls=none';
   const isSecure = url.protocol === 'smtps:';
-  const hasMore = (url.pathname !== '' && url.pathname !== '/') || url.hash !== '';
-  if (url.hostname === '' || hasMore || (options.length > 0 && (!isPlain || isSecure))) return undefined;
+  const hasPathOrHash = (url.pathname !== '' && url.pathname !== '/') || url.hash !== '';
+  if (url.hostname === '' || hasPathOrHash || (options.length > 0 && (!hasTlsNone || isSecure))) return undefined;
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
-  const isOpen = !isSecure && (isPlain || loopback.test(host));
-  const [user, pass] = [decoded(url.username), decoded(url.password)];
+  const isUnencrypted = !isSecure && (hasTlsNone || loopbackPattern.test(host));
+  const [user, pass] = [decodePart(url.username), decodePart(url.password)];
   if (user === undefined || pass === undefined) return undefined;
   return {
     host,
     port: url.port === '' ? ports[url.protocol] : Number(url.port),
     secure: isSecure,
-    requireTLS: !isSecure && !isOpen,
-    ignoreTLS: isOpen,
+    requireTLS: !isSecure && !isUnencrypted,
+    ignoreTLS: isUnencrypted,
     ...(user !== '' && { auth: { user, pass } }),
   };
 }
 
-function decoded(text: string): string | undefined {
+function decodePart(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -80,7 +80,7 @@ export const mailSettings = {
     })
     .optional()
     .describe(
-      'Mail server for alerts: `smtps://user:password@host`, or `smtp://` for one that offers STARTTLS, without TLS only with `?tls=none` or on this machine; no mails are sent if unset',
+      'Mail server for alerts: `smtps://user:password@host`, or `smtp://user:password@host` for a server that offers STARTTLS; a connection without TLS needs `?tls=none` or a server on this machine; no mails are sent if unset',
     ),
   MAIL_FROM: z
     .string()
@@ -91,9 +91,9 @@ export const mailSettings = {
       return z.NEVER;
     })
     .optional()
-    .describe('Whom alerts by e-mail are from, as `Model Router <router@example.com>`; needed with `SMTP_URL`'),
+    .describe('Sender of alerts by e-mail, as `Model Router <router@example.com>`; needed with `SMTP_URL`'),
   PUBLIC_URL: z
     .url({ protocol: /^https?$/, error: 'must be an http or https address' })
     .optional()
-    .describe('Address at which people reach the router, for links in e-mails; they have none if unset'),
+    .describe('Address at which people reach the router, for links in e-mails; e-mails have no links if unset'),
 };

@@ -16,7 +16,7 @@ export interface Mail {
   messageId: string;
 }
 
-/** A mail was not sent. The message contains neither addresses nor the server's text. */
+/** A mail was not sent. The message of this error contains neither addresses nor the server's text. */
 export class MailError extends Error {
   override name = 'MailError';
   /** Whether the server refuses the recipient or the mail permanently. */
@@ -71,12 +71,12 @@ export function createMailSender(server: SmtpServer, from: MailSender, ca?: stri
         signal,
       });
     } catch (error) {
-      throw mailErrorOf(error);
+      throw toMailError(error);
     }
   };
 }
 
-function mailErrorOf(error: unknown): MailError {
+function toMailError(error: unknown): MailError {
   const { data: { code, command, responseCode, permanent } = { code: 'no code' } } = failureSchema.safeParse(error);
   const parts = [
     code,
@@ -84,6 +84,9 @@ function mailErrorOf(error: unknown): MailError {
     ...(responseCode === undefined ? [] : [responseCode]),
   ];
   // A refused login or sender is not permanent, because the operator can fix it within the day for which a mail is tried.
-  const isOfMail = code === 'EMESSAGE' || (code === 'EENVELOPE' && command !== 'MAIL FROM');
-  return new MailError(`the mail server was not given it: ${parts.join(' ')}`, permanent === true && isOfMail);
+  const isFaultOfMail = code === 'EMESSAGE' || (code === 'EENVELOPE' && command !== 'MAIL FROM');
+  return new MailError(
+    `the mail could not be given to the mail server: ${parts.join(' ')}`,
+    permanent === true && isFaultOfMail,
+  );
 }

@@ -9,7 +9,7 @@ import type { Releases } from '#shared/core/release.ts';
 import { relayDue } from '../relay-due.ts';
 import { composeMail } from './compose-mail.ts';
 import { createMailDeliverer } from './deliver-mail.ts';
-import { watchMails } from './mail-metrics.ts';
+import { registerMailMetrics } from './mail-metrics.ts';
 import type { MailSender, SmtpServer } from './mail-settings.ts';
 import { createMailSender } from './send-mail.ts';
 
@@ -19,7 +19,7 @@ const finishMs = 5_000;
 /** Largest number of mails that one runner sends at a time. */
 const concurrency = 4;
 
-export interface MailParts {
+export interface StartMailsParts {
   config: { SMTP_URL?: SmtpServer | undefined; MAIL_FROM?: MailSender | undefined; PUBLIC_URL?: string | undefined };
   mails: AlertMails;
   access: BackgroundAccess;
@@ -31,7 +31,7 @@ export interface MailParts {
 
 /**
  * Starts to send alerts by e-mail, together with all other runners.
- * @returns the queue's worker, to be closed with those of other queues; undefined if no mail server is set
+ * @returns the worker of the queue, which the caller closes together with the workers of other queues; undefined if no mail server is set
  * @throws ConfigError if a mail server is set, but no sender
  */
 export function startMails({
@@ -42,22 +42,22 @@ export function startMails({
   registry,
   log,
   releases,
-}: MailParts): QueueWorker | undefined {
+}: StartMailsParts): QueueWorker | undefined {
   const { SMTP_URL: server, MAIL_FROM: from, PUBLIC_URL: publicUrl } = config;
   if (!server) return undefined;
-  if (!from) throw new ConfigError('MAIL_FROM is needed with SMTP_URL: whom alerts by e-mail are from');
+  if (!from) throw new ConfigError('SMTP_URL needs MAIL_FROM, the sender of alerts by e-mail');
   const [stopRelay, stopMails] = [new AbortController(), new AbortController()];
   const deliver = createMailDeliverer({
     mails,
     compose: (mail) => composeMail(mail, { from, publicUrl }),
     send: createMailSender(server, from),
-    count: watchMails(registry, () => mails.count()),
+    count: registerMailMetrics(registry, () => mails.count()),
     log,
   });
   const takeDue = mails.takeDue.bind(mails);
   const enqueue = (due: DueMail): Promise<void> =>
     jobs.add({ queue: 'alert-mails', id: `${due.id}-${due.attempts}`, data: due });
-  const relaying = relayDue({ what: 'alerts by e-mail', takeDue, enqueue, log }, stopRelay.signal);
+  const relaying = relayDue({ messageKind: 'alerts by e-mail', takeDue, enqueue, log }, stopRelay.signal);
   releases.add('alert mails', async () => {
     stopRelay.abort();
     await relaying;

@@ -3,16 +3,18 @@ import type { WrittenEvents } from '#shared/accounts/background-responses/respon
 import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 
 /** Milliseconds between a failed write and the next one. */
-const againMs = 500;
+const retryMs = 500;
 
 /** Milliseconds between two writes, because a fast answer has hundreds of events a second, and there may be hundreds of answers. */
-const everyMs = 50;
+const writeIntervalMs = 50;
 
 /** Largest number of characters of events per write, unless a single event is longer. */
 const maxAtOnce = 64 * 1024;
 
 export interface EventWriterParts {
+  /** Number of the first event. */
   next: number;
+  /** Returns the number of the last event in a text; undefined if no event has a number. */
   lastNumber: (events: string) => number | undefined;
   /**
    * Writes events.
@@ -21,7 +23,7 @@ export interface EventWriterParts {
    */
   append: (written: WrittenEvents) => Promise<boolean>;
   /** Budget for the characters of waiting events, shared by all answers. */
-  room: MemoryBudget;
+  budget: MemoryBudget;
   /** Called once when nothing can be written any more, or when waiting events exceed the budget. */
   onRefused: () => void;
 }
@@ -45,6 +47,7 @@ export class EventWriter {
     this.#unwritten = parts.next;
   }
 
+  /** Number of the event after those that were passed to `write`. */
   get next(): number {
     return this.#next;
   }
@@ -54,9 +57,10 @@ export class EventWriter {
     return this.#unwritten;
   }
 
+  /** Adds whole events. Does nothing after `close`, or once nothing can be written any more. */
   write(events: string): void {
     if (this.#isClosed) return;
-    if (!this.#parts.room.take(events.length)) return this.#refused();
+    if (!this.#parts.budget.take(events.length)) return this.#stop();
     this.#waiting += events;
     this.#next = (this.#parts.lastNumber(events) ?? this.#next - 1) + 1;
     this.#writing ??= this.#writeAll();
@@ -69,19 +73,19 @@ export class EventWriter {
   async close(): Promise<string> {
     this.#isClosed = true;
     await this.#writing;
-    this.#parts.room.release(this.#waiting.length);
+    this.#parts.budget.release(this.#waiting.length);
     return this.#waiting;
   }
 
   async #writeAll(): Promise<void> {
     while (this.#waiting !== '' && !this.#isClosed) {
-      const events = firstOf(this.#waiting);
+      const events = findLeadingEvents(this.#waiting);
       const last = this.#parts.lastNumber(events) ?? this.#next - 1;
       if (await this.#append(events, last)) {
         this.#waiting = this.#waiting.slice(events.length);
-        this.#parts.room.release(events.length);
+        this.#parts.budget.release(events.length);
       }
-      if (this.#waiting.length <= maxAtOnce && !this.#isClosed) await pause(everyMs);
+      if (this.#waiting.length <= maxAtOnce && !this.#isClosed) await pause(writeIntervalMs);
     }
     this.#writing = undefined;
   }
@@ -90,16 +94,16 @@ export class EventWriter {
   async #append(events: string, last: number): Promise<boolean> {
     try {
       if (await this.#parts.append({ events, from: this.#unwritten, last })) this.#unwritten = last + 1;
-      else this.#refused();
+      else this.#stop();
       return true;
     } catch {
       // The next write repeats these events. If they were written after all, readers skip the repetition.
-      await pause(againMs);
+      await pause(retryMs);
       return false;
     }
   }
 
-  #refused(): void {
+  #stop(): void {
     if (this.#isRefused) return;
     this.#isRefused = true;
     this.#isClosed = true;
@@ -108,7 +112,7 @@ export class EventWriter {
 }
 
 /** Returns the leading events that fit into one write. */
-function firstOf(events: string): string {
+function findLeadingEvents(events: string): string {
   if (events.length <= maxAtOnce) return events;
   const fitting = events.lastIndexOf('\n\n', maxAtOnce);
   const end = fitting === -1 ? events.indexOf('\n\n', maxAtOnce) : fitting;

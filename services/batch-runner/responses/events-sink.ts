@@ -8,8 +8,9 @@ import type { ModelSink } from '#shared/serving/serve-model.ts';
 export type StreamEnd = { event: string } | { error: RouterError };
 
 export interface EventsSinkParts {
-  /** The open stream of the answer. What it returns consists of whole events. */
+  /** The open stream of the answer, which returns whole events. */
   answer: StreamedAnswer;
+  /** Reads events of the format. */
   shape: Pick<BackgroundAnswers, 'endOffset'>;
   /** Called with further events, none of which ends the stream. */
   write: (events: string) => void;
@@ -40,7 +41,7 @@ export class EventsSink implements ModelSink {
   }
 
   data(bytes: Uint8Array): void {
-    this.#take(this.#parts.answer.relayed(bytes));
+    this.#passOn(this.#parts.answer.relayed(bytes));
   }
 
   keepAlive(): void {
@@ -48,7 +49,7 @@ export class EventsSink implements ModelSink {
   }
 
   end(bytes: Uint8Array): void {
-    this.#take(this.#parts.answer.relayed(bytes, true));
+    this.#passOn(this.#parts.answer.relayed(bytes, true));
     const error = new RouterError('upstream_failed', 'The upstream has sent no end of its answer.');
     this.#resolve(this.#last === '' ? { error } : { event: this.#last });
   }
@@ -57,7 +58,7 @@ export class EventsSink implements ModelSink {
     this.#resolve({ error });
   }
 
-  #take(bytes: Uint8Array): void {
+  #passOn(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
     const events = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
     const { shape, write } = this.#parts;

@@ -14,7 +14,7 @@ import type { Logger } from '#shared/core/log.ts';
 import type { BackgroundAnswers, EndingEvent } from '#shared/formats/background-answers.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import type { AnswerToStore } from '#shared/serving/stored/resolve-stored.ts';
-import { decideAfterError } from '../lines/judge-error.ts';
+import { decideAfterError } from '../lines/decide-after-error.ts';
 import { LineCharge } from '../lines/line-charge.ts';
 import type { BackgroundIdentities } from '../lines/background-identities.ts';
 import { recordThroughOutage } from '../lines/record-through-outage.ts';
@@ -28,18 +28,18 @@ import { asResponseRequest, serveRun, type RunEnd, type ServeRunParts } from './
 const stoppingMs = 100;
 
 export interface MakeResponseParts {
-  work: ResponseWork;
+  responses: ResponseWork;
   changes: Pick<ResponseChanges, 'watch'>;
   stored: Pick<StoredResponses, 'prepare'>;
   formats: readonly ClientFormat[];
   identities: BackgroundIdentities;
-  heavy: Pick<HeavyWork, 'createPiece'>;
+  heavyWork: Pick<HeavyWork, 'createTask'>;
   ledger: Pick<UsageLedger, 'createEntry'>;
   serving: Omit<ServeRunParts, 'record'>;
   /** Budget for the characters of events that wait to be written. */
-  room: MemoryBudget;
+  eventBudget: MemoryBudget;
   /** Number of failed runs after which the response fails. Runs that fail because workers, limits or stores are missing do not count. */
-  maxAttempts: number;
+  maxTries: number;
   /** Aborts when the runner stops. */
   stopping: AbortSignal;
   /** Called with every response that this process has ended. */
@@ -47,40 +47,40 @@ export interface MakeResponseParts {
   log: Pick<Logger, 'info' | 'warn'>;
 }
 
-interface Made {
+interface RunningResponse {
   record: BackgroundRecord;
   format: ClientFormat & { background: BackgroundAnswers };
   queued: JsonObject;
-  attempt: string;
-  heavy: HeavyTask;
+  runId: string;
+  heavyTask: HeavyTask;
 }
 
 /**
- * Makes a response: serves its request, writes the events of its stream as they come, and ends it. May be called again, and by several
- * runners at the same time. Then the run that began last continues, and the others stop.
+ * Makes a response: serves its request, writes the events of the stream as they come, and ends the response. May be called again, and by
+ * several runners at the same time. Then the run that began last continues, and the other runs stop.
  * @throws RunLaterError if the runner stops, or if the run failed and the response is to be tried again
  */
 export async function makeResponse(parts: MakeResponseParts, { response: id }: ResponseJob): Promise<void> {
-  const { work, formats, stopping } = parts;
+  const { responses, formats, stopping } = parts;
   if (stopping.aborted) throw new RunLaterError(stoppingMs);
-  const record = await work.find(id);
+  const record = await responses.find(id);
   if (!record || isOver(record)) return;
   const format = formats.find(({ name }) => name === record.format);
   if (!format?.background) throw storeUnavailable(`the response ${id} cannot be read`);
-  const heavy = parts.heavy.createPiece(id);
+  const heavyTask = parts.heavyWork.createTask(id);
   try {
-    const setAside = record.requestBytes >= heavyBytes ? await heavy.begin() : undefined;
-    const texts = await work.readTexts(record, !setAside);
+    const deathError = record.requestBytes >= heavyBytes ? await heavyTask.begin() : undefined;
+    const texts = await responses.readTexts(record, !deathError);
     if (!texts) throw storeUnavailable(`the response ${id} cannot be read`);
     const identity = await parts.identities.find(record.key);
-    const refusal = setAside ?? refusalOf(record, identity !== undefined);
-    await makeFrom(
+    const refusal = deathError ?? refusalOf(record, identity !== undefined);
+    await makeInRun(
       parts,
-      { record, format: { ...format, background: format.background }, heavy },
+      { record, format: { ...format, background: format.background }, heavyTask },
       { ...texts, identity, refusal },
     );
   } finally {
-    heavy.end();
+    heavyTask.end();
   }
 }
 
@@ -92,44 +92,44 @@ interface ResponseInput {
   refusal: RouterError | undefined;
 }
 
-async function makeFrom(
+async function makeInRun(
   parts: MakeResponseParts,
-  response: Pick<Made, 'record' | 'format' | 'heavy'>,
+  response: Pick<RunningResponse, 'record' | 'format' | 'heavyTask'>,
   { queued, request, identity, refusal }: ResponseInput,
 ): Promise<void> {
-  const { work, stopping } = parts;
-  const { record, format, heavy } = response;
+  const { responses, stopping } = parts;
+  const { record, format, heavyTask } = response;
   const { id } = record;
   const { background: shape } = format;
-  const begun = await work.beginRun(record, shape.inProgressEvent(queued, shape.queuedEvents(queued).last + 1));
+  const begun = await responses.beginRun(record, shape.inProgressEvent(queued, shape.queuedEvents(queued).last + 1));
   if (!begun) return;
-  const made: Made = { ...response, queued, attempt: begun.attempt };
-  const watch = new RunWatch({ id, work, changes: parts.changes, run: begun.attempt, stopping });
+  const runningResponse: RunningResponse = { ...response, queued, runId: begun.attempt };
+  const watch = new RunWatch({ id, responses, changes: parts.changes, run: begun.attempt, stopping });
   const charge = new LineCharge(parts.serving.limits, parts.serving.priceOf);
   const writer = new EventWriter({
     next: begun.next,
     lastNumber: shape.lastNumber,
-    append: (events) => work.append(record, begun.attempt, events),
-    room: parts.room,
+    append: (events) => responses.append(record, begun.attempt, events),
+    budget: parts.eventBudget,
     onRefused: () => watch.stop(),
   });
   try {
     const { limits, record: count } = charge;
-    const on = { heavy, nextEvent: begun.next, write: (more: string): void => writer.write(more) };
-    const attempt = { id, requestId: record.requestId, format, shape, ...on };
+    const on = { heavyTask, nextEvent: begun.next, write: (more: string): void => writer.write(more) };
+    const run = { id, requestId: record.requestId, format, shape, ...on };
     const ended: RunEnd =
       identity && request && !refusal
         ? await serveRun(
             { ...parts.serving, limits, record: count },
-            { ...attempt, identity, request: asResponseRequest(request) },
+            { ...run, identity, request: asResponseRequest(request) },
             watch.signal,
           )
         : { end: refusal && { error: refusal }, toStore: undefined };
     const events = await writer.close();
     const { end, toStore } = ended;
-    if (!end || watch.isStopped) return await chargeStoppedRun(parts, made, charge);
-    const written = { charge, events, from: writer.unwritten, next: writer.next };
-    await finish(parts, made, { end, toStore }, written);
+    if (!end || watch.isStopped) return await chargeStoppedRun(parts, runningResponse, charge);
+    const runOutput = { charge, events, from: writer.unwritten, next: writer.next };
+    await finishRun(parts, runningResponse, { end, toStore }, runOutput);
   } finally {
     watch.close();
     charge.release();
@@ -141,24 +141,24 @@ function refusalOf({ expiresAt }: BackgroundRecord, hasKey: boolean): RouterErro
   if (!hasKey)
     return new RouterError('invalid_api_key', 'The key that asked for the response may not be used any more.');
   if (Date.now() < expiresAt) return undefined;
-  return new RouterError('total_timeout', 'The response could not be made in the time that there was for it.');
+  return new RouterError('total_timeout', 'The response expired before it was runningResponse.');
 }
 
 /** Charges a run that was stopped because the response was cancelled or removed, another run has begun, or the runner stops. */
 async function chargeStoppedRun(
-  { work, ledger, stopping }: MakeResponseParts,
-  made: Made,
+  { responses, ledger, stopping }: MakeResponseParts,
+  runningResponse: RunningResponse,
   charge: LineCharge,
 ): Promise<void> {
-  const { record, attempt } = made;
+  const { record, runId } = runningResponse;
   if (charge.records.length > 0) {
-    const count = () => work.charge(record, attempt, ledger.createEntry(charge.records));
+    const count = () => responses.charge(record, runId, ledger.createEntry(charge.records));
     if (await recordThroughOutage(count, stopping)) charge.commit();
   }
   if (stopping.aborted) throw new RunLaterError(stoppingMs);
 }
 
-interface Written {
+interface RunOutput {
   charge: LineCharge;
   /** Events that are not in the store yet. */
   events: string;
@@ -168,45 +168,53 @@ interface Written {
   next: number;
 }
 
-async function finish(
+async function finishRun(
   parts: MakeResponseParts,
-  made: Made,
+  runningResponse: RunningResponse,
   { end, toStore }: RunEnd & { end: NonNullable<RunEnd['end']> },
-  written: Written,
+  runOutput: RunOutput,
 ): Promise<void> {
-  const { work } = parts;
-  const { background: shape } = made.format;
-  const setAside = 'event' in end && end.event.length >= heavyBytes ? await made.heavy.begin() : undefined;
-  const ending = 'event' in end && !setAside ? shape.readEnding(end.event, made.queued) : undefined;
-  if (ending) return await record(parts, made, ending, toStore, written);
-  const unread = setAside ?? new RouterError('upstream_failed', 'The answer could not be read.');
+  const { responses } = parts;
+  const { background: shape } = runningResponse.format;
+  const deathError =
+    'event' in end && end.event.length >= heavyBytes ? await runningResponse.heavyTask.begin() : undefined;
+  const ending = 'event' in end && !deathError ? shape.readEnding(end.event, runningResponse.queued) : undefined;
+  if (ending) return await recordEnd(parts, runningResponse, ending, toStore, runOutput);
+  const unread = deathError ?? new RouterError('upstream_failed', 'The answer could not be read.');
   const error = 'error' in end ? end.error : unread;
   // The model was known when the response was requested, so its workers may be about to start.
-  const judgement = decideAfterError(error, true);
-  if (judgement.kind === 'again') {
-    const failures = judgement.counts ? await work.noteFailure(made.record) : 0;
-    if (failures < parts.maxAttempts) throw new RunLaterError(judgement.afterMs);
+  const decision = decideAfterError(error, true);
+  if (decision.kind === 'again') {
+    const failures = decision.counts ? await responses.noteFailure(runningResponse.record) : 0;
+    if (failures < parts.maxTries) throw new RunLaterError(decision.afterMs);
   }
-  parts.log.warn({ id: made.record.id, err: error }, 'a response in the background failed');
-  await record(parts, made, shape.failureEvent(error, made.queued, written.next), undefined, written);
+  parts.log.warn({ id: runningResponse.record.id, err: error }, 'a response in the background failed');
+  await recordEnd(
+    parts,
+    runningResponse,
+    shape.failureEvent(error, runningResponse.queued, runOutput.next),
+    undefined,
+    runOutput,
+  );
 }
 
 /** Records the end of the response with its answer and usage. */
-async function record(
+async function recordEnd(
   parts: MakeResponseParts,
-  made: Made,
+  runningResponse: RunningResponse,
   ending: EndingEvent,
   toStore: AnswerToStore | undefined,
-  written: Written,
+  runOutput: RunOutput,
 ): Promise<void> {
-  const { work, ledger, stopping } = parts;
+  const { responses, ledger, stopping } = parts;
   const { state, answer, last } = ending;
-  const { charge, events, from } = written;
-  const stored = state === 'failed' ? undefined : await preparedOf(parts, made, answer, toStore);
-  if (state !== 'failed' && !stored) return await record(parts, made, tooLarge(made, written), undefined, written);
+  const { charge, events, from } = runOutput;
+  const stored = state === 'failed' ? undefined : await prepareToStore(parts, runningResponse, answer, toStore);
+  if (state !== 'failed' && !stored)
+    return await recordEnd(parts, runningResponse, createTooLargeEnd(runningResponse, runOutput), undefined, runOutput);
   const ended: { as: Awaited<ReturnType<ResponseWork['end']>> } = { as: 'over' };
   const isFirst = await recordThroughOutage(async () => {
-    ended.as = await work.end(made.record, made.attempt, {
+    ended.as = await responses.end(runningResponse.record, runningResponse.runId, {
       state,
       from,
       last,
@@ -217,22 +225,23 @@ async function record(
     });
     return ended.as === 'ended';
   }, stopping);
-  if (ended.as === 'too large') return await record(parts, made, tooLarge(made, written), undefined, written);
-  if (!isFirst) return await chargeStoppedRun(parts, made, charge);
+  if (ended.as === 'too large')
+    return await recordEnd(parts, runningResponse, createTooLargeEnd(runningResponse, runOutput), undefined, runOutput);
+  if (!isFirst) return await chargeStoppedRun(parts, runningResponse, charge);
   charge.commit();
   parts.countResponse(state);
-  const { id, requestId } = made.record;
-  parts.log.info({ id, requestId, state, attempt: made.attempt }, 'a response was made in the background');
+  const { id, requestId } = runningResponse.record;
+  parts.log.info({ id, requestId, state, attempt: runningResponse.runId }, 'a response was made in the background');
 }
 
-function tooLarge({ format, queued }: Made, { next }: Written): EndingEvent {
+function createTooLargeEnd({ format, queued }: RunningResponse, { next }: RunOutput): EndingEvent {
   const error = new RouterError('request_exceeds_limit', 'The response is too large to be stored.');
   return format.background.failureEvent(error, queued, next);
 }
 
-async function preparedOf(
+async function prepareToStore(
   { stored }: MakeResponseParts,
-  { record: { id, owner }, format }: Made,
+  { record: { id, owner }, format }: RunningResponse,
   answer: JsonObject,
   toStore: AnswerToStore | undefined,
 ) {

@@ -4,40 +4,41 @@ import { responseJob } from '#shared/background/response-jobs.ts';
 import type { Logger } from '#shared/core/log.ts';
 
 /** Milliseconds between two checks of the unfinished responses. */
-const lookMs = 15_000;
+const checkIntervalMs = 15_000;
 
 /** Largest number of responses per check, the oldest first. */
 const maxAtOnce = 1_000;
 
 export interface ResponseRepairParts {
-  work: Pick<ResponseWork, 'listOpen' | 'sweep'>;
+  responses: Pick<ResponseWork, 'listOpen' | 'sweep'>;
   jobs: Pick<BackgroundJobs, 'add'>;
   log: Pick<Logger, 'debug'>;
 }
 
 /**
- * Adds missing jobs of unfinished responses. Jobs may be missing because a process that stored a request died before it added the job, or
- * because a failover of Redis loses what its replica has not received. An existing job is not added twice. Expired responses are removed.
+ * Adds missing jobs of responses that have begun no new run since the last check. Jobs may be missing because a process that stored a
+ * request died before it added the job, or because a failover of Redis loses what its replica has not received. An existing job is not
+ * added twice. Expired responses are removed.
  */
 export class ResponseRepair {
   readonly #parts: ResponseRepairParts;
   readonly #timer: NodeJS.Timeout;
   /** Run id of each response at the last check. */
-  #before = new Map<string, string>();
+  #runsAtLastCheck = new Map<string, string>();
 
   constructor(parts: ResponseRepairParts) {
     this.#parts = parts;
-    this.#timer = setInterval(() => void this.look(), lookMs);
+    this.#timer = setInterval(() => void this.check(), checkIntervalMs);
   }
 
   /** Checks all unfinished responses now. Never rejects. */
-  async look(): Promise<void> {
+  async check(): Promise<void> {
     try {
-      const { work, jobs } = this.#parts;
-      await work.sweep();
-      const open = await work.listOpen(maxAtOnce);
-      const before = this.#before;
-      this.#before = new Map(open.map(({ id, attempt }) => [id, attempt]));
+      const { responses, jobs } = this.#parts;
+      await responses.sweep();
+      const open = await responses.listOpen(maxAtOnce);
+      const before = this.#runsAtLastCheck;
+      this.#runsAtLastCheck = new Map(open.map(({ id, attempt }) => [id, attempt]));
       const counts = new Map<string, number>();
       for (const { id, owner, attempt } of open) {
         const count = (counts.get(owner) ?? 0) + 1;
@@ -45,7 +46,7 @@ export class ResponseRepair {
         if (before.get(id) === attempt) await jobs.add(responseJob(id, count));
       }
     } catch (error) {
-      this.#parts.log.debug({ err: error }, 'the responses in the background could not be looked at');
+      this.#parts.log.debug({ err: error }, 'the responses in the background could not be checked');
     }
   }
 

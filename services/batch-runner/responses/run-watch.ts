@@ -3,13 +3,13 @@ import type { ResponseChanges } from '#shared/accounts/background-responses/resp
 import type { ResponseWork } from '#shared/accounts/background-responses/response-work.ts';
 
 /** Milliseconds between two reads of a response's record, in case the notice of a change is lost. */
-const lookMs = 5_000;
+const checkIntervalMs = 5_000;
 
-export interface AttemptWatchParts {
+export interface RunWatchParts {
   id: string;
   /** Id of the run. */
   run: string;
-  work: Pick<ResponseWork, 'find'>;
+  responses: Pick<ResponseWork, 'find'>;
   changes: Pick<ResponseChanges, 'watch'>;
   /** Aborts when the runner stops. */
   stopping: AbortSignal;
@@ -17,23 +17,23 @@ export interface AttemptWatchParts {
 
 /** Watches a response during one run, and stops the run if the response is cancelled or removed, or another run has begun. */
 export class RunWatch {
-  readonly #parts: AttemptWatchParts;
+  readonly #parts: RunWatchParts;
   readonly #stopped = new AbortController();
   readonly #timer: NodeJS.Timeout;
   readonly #unwatch: () => void;
   /** Aborts when the run must stop. */
   readonly signal: AbortSignal;
 
-  constructor(parts: AttemptWatchParts) {
+  constructor(parts: RunWatchParts) {
     this.#parts = parts;
     this.signal = AbortSignal.any([this.#stopped.signal, parts.stopping]);
-    this.#timer = setInterval(() => void this.#look(), lookMs);
+    this.#timer = setInterval(() => void this.#check(), checkIntervalMs);
     this.#unwatch = parts.changes.watch(parts.id, (change) => {
-      if (change === 'over') void this.#look();
+      if (change === 'over') void this.#check();
     });
   }
 
-  /** Whether the response is over or removed, was taken over by another run, or `stop` was called. `stopping` alone does not set it. */
+  /** Whether the response is over or removed, another run has begun, or `stop` was called. An abort of `stopping` alone does not count. */
   get isStopped(): boolean {
     return this.#stopped.signal.aborted;
   }
@@ -47,10 +47,10 @@ export class RunWatch {
     this.#unwatch();
   }
 
-  async #look(): Promise<void> {
-    const { work, id, run: attempt } = this.#parts;
+  async #check(): Promise<void> {
+    const { responses, id, run } = this.#parts;
     // If Redis does not answer, the run continues.
-    const found = await work.find(id).catch(() => 'unknown' as const);
-    if (found !== 'unknown' && (!found || isOver(found) || found.attempt !== attempt)) this.stop();
+    const found = await responses.find(id).catch(() => 'unknown' as const);
+    if (found !== 'unknown' && (!found || isOver(found) || found.attempt !== run)) this.stop();
   }
 }

@@ -25,7 +25,7 @@ export interface ServeRunParts extends ServingComponents {
   answers: AnswerStore;
   inputFiles: InputFiles;
   /** Memory budget for requests and everything that they refer to. The input stays in memory, because it is stored with the answer. */
-  bodies: MemoryBudget;
+  requestBudget: MemoryBudget;
 }
 
 export interface ResponseRequest {
@@ -41,9 +41,10 @@ export interface ResponseRun {
   id: string;
   requestId: string;
   format: ClientFormat;
+  /** Reads and writes events of the format. */
   shape: BackgroundAnswers;
   identity: KeyIdentity;
-  heavy: HeavyTask;
+  heavyTask: HeavyTask;
   request: ResponseRequest;
   /** Number of the next event of the stream. */
   nextEvent: number;
@@ -55,7 +56,7 @@ export interface ResponseRun {
 export interface RunEnd {
   /** End of the stream; undefined if the signal aborted first. */
   end: StreamEnd | undefined;
-  /** What is stored with the answer; undefined if nothing is. */
+  /** What is stored with the answer; undefined if the answer is not stored. */
   toStore: AnswerToStore | undefined;
 }
 
@@ -65,13 +66,13 @@ export function asResponseRequest(stored: JsonObject): ResponseRequest {
 }
 
 /** Serves the request of a response once, as the ingress serves requests of connected clients. */
-export async function serveRun(parts: ServeRunParts, attempt: ResponseRun, signal: AbortSignal): Promise<RunEnd> {
+export async function serveRun(parts: ServeRunParts, run: ResponseRun, signal: AbortSignal): Promise<RunEnd> {
   let toStore: AnswerToStore | undefined;
-  const requestMemory = new RequestMemory(parts.bodies, attempt.heavy);
+  const requestMemory = new RequestMemory(parts.requestBudget, run.heavyTask);
   try {
-    const resolved = await resolve(parts, attempt, requestMemory);
+    const resolved = await resolveRequest(parts, run, requestMemory);
     ({ toStore } = resolved);
-    return { end: await serve(parts, attempt, resolved.request, requestMemory, signal), toStore };
+    return { end: await serveResolved(parts, run, resolved.request, requestMemory, signal), toStore };
   } catch (error) {
     return { end: { error: asRouterError(error) }, toStore };
   } finally {
@@ -79,34 +80,34 @@ export async function serveRun(parts: ServeRunParts, attempt: ResponseRun, signa
   }
 }
 
-async function resolve(
+async function resolveRequest(
   { answers, inputFiles }: ServeRunParts,
-  { id, format, identity, request: stored }: ResponseRun,
+  { id, format, identity, request: storedRequest }: ResponseRun,
   requestMemory: RequestMemory,
 ): Promise<{ request: ClientRequest; toStore: AnswerToStore | undefined }> {
   const owner = storeOwnerOf(identity);
-  const body = Buffer.from(stored.body);
-  await requestMemory.take(body.length);
+  const body = Buffer.from(storedRequest.body);
+  await requestMemory.reserve(body.length);
   const clientRequest = format.read(body, 'generate');
   // Stored objects may be large, and their size is known only after they are read.
   if (refersToStored(clientRequest)) await requestMemory.beginHeavyWork();
   const resolved = await resolveStored(answers, format, 'generate', clientRequest, owner, id);
   const { request: whole, fields, addedBytes, toStore } = resolved;
-  await requestMemory.take(addedBytes);
-  const inlining = { format, operation: 'generate', owner, onBytes: requestMemory.take } as const;
+  await requestMemory.reserve(addedBytes);
+  const inlining = { format, operation: 'generate', owner, onBytes: requestMemory.reserve } as const;
   const inlined = whole.files ? await inlineFiles(inputFiles, whole, inlining) : whole;
   return { request: withFields(inlined, fields), toStore };
 }
 
-async function serve(
+async function serveResolved(
   parts: ServeRunParts,
-  { id, requestId, format, shape, identity, request: stored, nextEvent, write }: ResponseRun,
+  { id, requestId, format, shape, identity, request: storedRequest, nextEvent, write }: ResponseRun,
   request: ClientRequest,
   requestMemory: RequestMemory,
   signal: AbortSignal,
 ): Promise<StreamEnd | undefined> {
   const { name, sealsAnswers = false, openStream } = format;
-  const { headers, session, sentFor, isRecorded } = stored;
+  const { headers, session, sentFor, isRecorded } = storedRequest;
   const read = (body: Buffer): ClientRequest => format.read(body, 'generate');
   const formatFields = { format: name, operation: 'generate', sealsAnswers, answerId: id, read, openStream } as const;
   const caller: Caller = {
@@ -126,7 +127,7 @@ async function serve(
     caller,
   );
   // From here on, a worker has the request, or the request waits for a worker.
-  requestMemory.end();
+  requestMemory.endHeavyWork();
   if (!running) return undefined;
   signal.addEventListener('abort', running.cancel, { once: true });
   if (signal.aborted) running.cancel();

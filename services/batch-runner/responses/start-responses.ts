@@ -15,16 +15,16 @@ import type { ServeRunParts } from './serve-run.ts';
 const finishMs = 5_000;
 
 /** Largest number of characters of events that wait in memory while the store is unreachable, for all responses together. */
-const maxWaiting = 64 * 1024 * 1024;
+const maxWaitingCharacters = 64 * 1024 * 1024;
 
 export interface StartResponsesParts extends Pick<
   MakeResponseParts,
-  'formats' | 'identities' | 'heavy' | 'maxAttempts' | 'countResponse' | 'log'
+  'formats' | 'identities' | 'heavyWork' | 'maxTries' | 'countResponse' | 'log'
 > {
   serving: Omit<ServeRunParts, 'record'>;
   config: OpenBackgroundOptions['config'] & { BACKGROUND_AT_ONCE: number };
   name: string;
-  opened: Pick<OpenServing, 'storedRedis' | 'stored' | 'ledger' | 'ownerKeys' | 'unreadable'>;
+  stores: Pick<OpenServing, 'storedRedis' | 'stored' | 'ledger' | 'ownerKeys' | 'unreadable'>;
   access: BackgroundAccess;
   jobs: Pick<BackgroundJobs, 'add'>;
   log: OpenBackgroundOptions['log'];
@@ -33,12 +33,12 @@ export interface StartResponsesParts extends Pick<
 
 /**
  * Starts to make responses in the background, together with all other runners.
- * @returns the queue's worker, to be closed with those of other queues
+ * @returns the worker of the queue, which the caller closes together with the workers of other queues
  */
 export function startResponses({
   config,
   name,
-  opened,
+  stores,
   access,
   jobs,
   serving,
@@ -46,22 +46,22 @@ export function startResponses({
   log,
   ...making
 }: StartResponsesParts): QueueWorker {
-  const { store, changes } = openBackground({ config, serving: opened, name, log, releases });
-  const { storedRedis, stored, ledger } = opened;
-  const work = new ResponseWork(storedRedis.redis, `${config.RTR_PREFIX}:`, store);
-  const repair = new ResponseRepair({ work, jobs, log });
+  const { store, changes } = openBackground({ config, serving: stores, name, log, releases });
+  const { storedRedis, stored, ledger } = stores;
+  const responses = new ResponseWork(storedRedis.redis, `${config.RTR_PREFIX}:`, store);
+  const repair = new ResponseRepair({ responses, jobs, log });
   releases.add('repair of responses', () => repair.close());
   const stopping = new AbortController();
   const parts: MakeResponseParts = {
     ...making,
-    work,
+    responses,
     changes,
     stored,
     ledger,
     stopping: stopping.signal,
     log,
     serving,
-    room: new MemoryBudget(maxWaiting),
+    eventBudget: new MemoryBudget(maxWaitingCharacters),
   };
   const worker = new BackgroundWorker<ResponseJob>({
     access,

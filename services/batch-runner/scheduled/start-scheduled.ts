@@ -4,38 +4,38 @@ import { BackgroundWorker, type QueueWorker } from '#shared/background/backgroun
 import type { Logger } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
 
-/** Periodic work, which one runner of the cluster does each time. */
-export interface ScheduledWork {
+/** Periodic work. Each time that it is due, one runner of the cluster does it. */
+export interface ScheduledTask {
   everyMs: number;
   /** May be called while an earlier call still runs, also by another runner. */
   run: () => Promise<void>;
 }
 
 export interface ScheduledJob {
-  /** Name of the work. Unknown names are ignored, because during an update they may belong to another version. */
+  /** Name of the task. A job with an unknown name is ignored, because during an update it may come from another version. */
   work: string;
 }
 
-/** Milliseconds between two checks whether all work is still scheduled. */
+/** Milliseconds after which all tasks are scheduled again, in case Redis has lost them. */
 const scheduleMs = 30_000;
 
 export interface ScheduledParts {
   access: BackgroundAccess;
   jobs: Pick<BackgroundJobs, 'repeat'>;
-  /** All periodic work by its name. */
-  work: Readonly<Record<string, ScheduledWork>>;
+  /** All tasks by name. */
+  tasks: Readonly<Record<string, ScheduledTask>>;
   log: Pick<Logger, 'debug'>;
   releases: Releases;
 }
 
 /**
- * Schedules periodic work for the whole cluster, and starts to run the work that is due.
- * @returns the queue's worker, to be closed with those of other queues
+ * Schedules the tasks for the whole cluster, and starts to run those that are due.
+ * @returns the worker of the queue, which the caller closes together with the workers of other queues
  */
-export function startScheduled({ access, jobs, work, log, releases }: ScheduledParts): QueueWorker {
+export function startScheduled({ access, jobs, tasks, log, releases }: ScheduledParts): QueueWorker {
   const schedule = async (): Promise<void> => {
     try {
-      for (const [name, { everyMs }] of Object.entries(work))
+      for (const [name, { everyMs }] of Object.entries(tasks))
         await jobs.repeat({ queue: 'scheduled', id: name, data: { work: name }, everyMs });
     } catch (error) {
       log.debug({ err: error }, 'work could not be scheduled, trying again');
@@ -47,7 +47,7 @@ export function startScheduled({ access, jobs, work, log, releases }: ScheduledP
   return new BackgroundWorker<ScheduledJob>({
     access,
     queue: 'scheduled',
-    concurrency: Object.keys(work).length,
-    handle: async ({ work: name }) => work[name]?.run(),
+    concurrency: Object.keys(tasks).length,
+    handle: async ({ work: name }) => tasks[name]?.run(),
   });
 }

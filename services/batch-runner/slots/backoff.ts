@@ -5,12 +5,12 @@ export interface GrowingDelay {
   longestMs: number;
 }
 
-/** Returns the delay before retry number `times`, counted from 1. It doubles each time up to `longestMs`. */
+/** Returns the delay before retry number `times`, counted from 1. The delay doubles each time up to `longestMs`. */
 export function backoffMs({ firstMs, longestMs }: GrowingDelay, times: number): number {
   return Math.min(longestMs, firstMs * 2 ** (Math.min(times, 30) - 1));
 }
 
 /** Varies a delay by up to a quarter in both directions, so that not all waiting processes continue at once. */
-export function withJitter(ms: number): number {
+export function addJitter(ms: number): number {
   return ms * (0.75 + Math.random() / 2);
 }

@@ -8,7 +8,7 @@ const unseenMs = 1_200;
 
 /** The error of a line that is preempted by a live request. The line runs again later. */
 export class PreemptedError extends RouterError {
-  override name = 'GaveWayError';
+  override name = 'PreemptedError';
 
   constructor() {
     super('overloaded', 'A live request waits for the slot of this line.');
@@ -27,9 +27,9 @@ interface PoolUse {
   /** Number of lines that have a slot and are not dispatched yet. */
   starting: number;
   /** When lines were preempted, as times of `performance.now()`. */
-  gaveWay: number[];
+  preemptedAt: number[];
   /** When live requests waited for a slot, as times of `performance.now()`. */
-  demanded: number[];
+  demandedAt: number[];
 }
 
 /**
@@ -44,7 +44,7 @@ export class LineSlots {
   readonly #waiting = new Set<() => void>();
   readonly #jobs = new Set<Job>();
   #starting = 0;
-  gaveWay = 0;
+  preemptions = 0;
 
   constructor(parts: LineSlotsParts) {
     this.#parts = parts;
@@ -62,7 +62,7 @@ export class LineSlots {
       this.#jobs.add(job);
       void job.finished.then(() => {
         this.#jobs.delete(job);
-        this.changed();
+        this.notifyChange();
       });
       return job;
     },
@@ -73,18 +73,18 @@ export class LineSlots {
   /**
    * Reserves a slot for one line.
    * @param placements where the line may be served
-   * @returns the call that releases the slot, to be made once the line is dispatched or will not be; undefined if no slot is free
+   * @returns the function that ends the reservation, to be called once the line is or will not be dispatched; undefined if no slot is free
    */
-  take(placements: readonly Placement[], now = performance.now()): (() => void) | undefined {
-    const placement = this.#freeOf(placements, now);
+  reserve(placements: readonly Placement[], now = performance.now()): (() => void) | undefined {
+    const placement = this.#findFree(placements, now);
     if (!placement) return undefined;
-    const use = this.#useOf(placement.pool);
+    const use = this.#getUse(placement.pool);
     use.starting += 1;
     this.#starting += 1;
-    let isGiven = false;
+    let isReleased = false;
     return () => {
-      if (isGiven) return;
-      isGiven = true;
+      if (isReleased) return;
+      isReleased = true;
       use.starting -= 1;
       this.#starting -= 1;
     };
@@ -92,22 +92,22 @@ export class LineSlots {
 
   /** Returns whether a line has a free slot in any of the placements. */
   hasRoom(placements: readonly Placement[], now = performance.now()): boolean {
-    return this.#freeOf(placements, now) !== undefined;
+    return this.#findFree(placements, now) !== undefined;
   }
 
   /**
    * Handles a live request that waits for a slot of a pool. Preempts a line if no slot is free.
    * @returns whether a slot is free for the request, or this runner has preempted a line for it
    */
-  demand(pool: LivePool, now = performance.now()): boolean {
-    const use = this.#useOf(pool);
-    use.demanded = recent(use.demanded, now, unseenMs);
-    use.demanded.push(now);
-    if (countFreeSlots(pool) + pool.waiting >= use.demanded.length) return true;
-    const last = this.#lastIn(pool);
+  makeRoom(pool: LivePool, now = performance.now()): boolean {
+    const use = this.#getUse(pool);
+    use.demandedAt = recent(use.demandedAt, now, unseenMs);
+    use.demandedAt.push(now);
+    if (countFreeSlots(pool) + pool.waiting >= use.demandedAt.length) return true;
+    const last = this.#findLastJob(pool);
     if (!last) return false;
-    use.gaveWay.push(now);
-    this.gaveWay += 1;
+    use.preemptedAt.push(now);
+    this.preemptions += 1;
     this.#parts.dispatcher.fail(last, new PreemptedError());
     return true;
   }
@@ -129,25 +129,25 @@ export class LineSlots {
   }
 
   /** Ends all waits for a change. To be called when workers have come or gone, or lines are over. */
-  changed(): void {
+  notifyChange(): void {
     for (const end of this.#waiting) end();
   }
 
-  #freeOf(placements: readonly Placement[], now: number): Placement | undefined {
+  #findFree(placements: readonly Placement[], now: number): Placement | undefined {
     if (this.#jobs.size + this.#starting >= this.#parts.maxLines) return undefined;
-    return placements.find(({ pool, model }) => this.#room(pool, model, now) > 0);
+    return placements.find(({ pool, model }) => this.#countFree(pool, model, now) > 0);
   }
 
-  #room(pool: LivePool, model: string, now: number): number {
-    const use = this.#useOf(pool);
-    use.gaveWay = recent(use.gaveWay, now, this.#parts.yieldMs);
-    use.demanded = recent(use.demanded, now, unseenMs);
+  #countFree(pool: LivePool, model: string, now: number): number {
+    const use = this.#getUse(pool);
+    use.preemptedAt = recent(use.preemptedAt, now, this.#parts.yieldMs);
+    use.demandedAt = recent(use.demandedAt, now, unseenMs);
     // A free slot is left to a live request that may be about to take it, because a line would occupy it for minutes.
-    return countFreeSlots(pool, model) - use.starting - Math.max(use.gaveWay.length, use.demanded.length);
+    return countFreeSlots(pool, model) - use.starting - Math.max(use.preemptedAt.length, use.demandedAt.length);
   }
 
   /** Returns the job of the line that began last on a worker of the pool. */
-  #lastIn(pool: LivePool): Job | undefined {
+  #findLastJob(pool: LivePool): Job | undefined {
     let last: Job | undefined;
     for (const job of this.#jobs) {
       if (job.isOver || job.attempt?.placement.pool !== pool) continue;
@@ -156,9 +156,9 @@ export class LineSlots {
     return last;
   }
 
-  #useOf(pool: LivePool): PoolUse {
+  #getUse(pool: LivePool): PoolUse {
     let use = this.#uses.get(pool);
-    if (!use) this.#uses.set(pool, (use = { starting: 0, gaveWay: [], demanded: [] }));
+    if (!use) this.#uses.set(pool, (use = { starting: 0, preemptedAt: [], demandedAt: [] }));
     return use;
   }
 }

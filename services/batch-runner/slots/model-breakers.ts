@@ -7,10 +7,13 @@ const idleMs = 3_600_000;
 interface ModelBreaker {
   running: number;
   /** Largest number of requests that may run at once. */
-  most: number;
-  /** Number of answers since `most` last changed. */
+  maxRunning: number;
+  /** Number of answers since `maxRunning` last changed. */
   answers: number;
-  /** Number of refusals, on which the length of the next limit depends. One is subtracted each time that `most` requests were answered. */
+  /**
+   * Number of refusals, on which the length of the next limit depends. One is subtracted each time that `maxRunning` requests were
+   * answered.
+   */
   refusals: number;
   limit: UpstreamLimit;
 }
@@ -19,32 +22,32 @@ const noLimit: UpstreamLimit = { until: 0, reason: '' };
 
 /**
  * Circuit breaker for batch requests to models whose upstream refuses some requests. It leaves the upstream's rate to live requests. After
- * a refusal, no request may begin for a while, which is longer each time. Then half as many requests as before may run at once, and one
- * more each time that this many were answered.
+ * a refusal, no request may begin for a while, which is longer after each further refusal. Then half as many requests as before may run at
+ * once. Each time that this many requests were answered, one more may run.
  */
 export class ModelBreakers {
   /** Models in use by lines, and models that refused requests lately. */
   readonly #breakers = new Map<string, ModelBreaker>();
 
   /** Returns the limit that lines of a model wait for; undefined if they may begin, or wait only for other lines. */
-  limitOf(model: string, now = Date.now()): UpstreamLimit | undefined {
+  findLimit(model: string, now = Date.now()): UpstreamLimit | undefined {
     const limit = this.#breakers.get(model)?.limit ?? noLimit;
     return limit.until > now ? limit : undefined;
   }
 
   mayBegin(model: string, now = Date.now()): boolean {
     const breaker = this.#breakers.get(model);
-    return !breaker || (breaker.limit.until <= now && breaker.running < breaker.most);
+    return !breaker || (breaker.limit.until <= now && breaker.running < breaker.maxRunning);
   }
 
   /**
    * Counts a request that begins.
-   * @returns the call to make when the request ends, after `refused` or `answered`
+   * @returns the function to call when the request ends, after `noteRefusal` or `noteAnswer`
    */
   begin(model: string): () => void {
     const breaker = this.#breakers.get(model) ?? {
       running: 0,
-      most: Infinity,
+      maxRunning: Infinity,
       answers: 0,
       refusals: 0,
       limit: noLimit,
@@ -58,13 +61,13 @@ export class ModelBreakers {
   }
 
   /** Records a refusal by the upstream. */
-  refused(model: string, error: RouterError, now = Date.now()): void {
+  noteRefusal(model: string, error: RouterError, now = Date.now()): void {
     const breaker = this.#breakers.get(model);
     if (!breaker) return;
     // Requests that ran at the same time are refused together, which counts as one refusal.
     if (breaker.limit.until <= now) {
       breaker.refusals += 1;
-      breaker.most = Math.max(1, Math.floor(Math.min(breaker.most, breaker.running) / 2));
+      breaker.maxRunning = Math.max(1, Math.floor(Math.min(breaker.maxRunning, breaker.running) / 2));
       breaker.answers = 0;
     }
     const limit = computeUpstreamLimit(model, error, breaker.refusals, now);
@@ -72,13 +75,13 @@ export class ModelBreakers {
   }
 
   /** Records an answer. */
-  answered(model: string): void {
+  noteAnswer(model: string): void {
     const breaker = this.#breakers.get(model);
     if (!breaker) return;
     breaker.answers += 1;
-    if (breaker.answers < breaker.most) return;
+    if (breaker.answers < breaker.maxRunning) return;
     breaker.answers = 0;
-    breaker.most += 1;
+    breaker.maxRunning += 1;
     breaker.refusals = Math.max(0, breaker.refusals - 1);
   }
 }

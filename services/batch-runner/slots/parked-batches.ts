@@ -4,32 +4,32 @@ import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { sliceJob } from '#shared/background/batch-jobs.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { LinePlace } from '../lines/line-place.ts';
-import { backoffMs, withJitter } from './backoff.ts';
+import { backoffMs, addJitter } from './backoff.ts';
 import type { LineSlots } from './line-slots.ts';
 import type { WaitingWork } from './waiting-work.ts';
 
 /** How long a batch is parked. The time grows with each parking. */
-const parkedFor = { firstMs: 5_000, longestMs: 60_000 };
+const parkingDelay = { firstMs: 5_000, longestMs: 60_000 };
 
 /** Milliseconds for which a slice without a running line keeps its slice slot. */
 const idleSlotMs = 5_000;
 /** Milliseconds for which a slice of a parked batch that tries again keeps its slice slot. */
-const triesForMs = 1_000;
+const trialSlotMs = 1_000;
 
 /** Milliseconds between two checks whether workers have room for parked batches. A check costs no request to Redis. */
-const lookMs = 500;
+const checkIntervalMs = 500;
 
 /** Milliseconds between two reads of a parked batch's record, to see whether it was cancelled, is over, or is no longer paused. */
-const findMs = 5_000;
+const readIntervalMs = 5_000;
 
 /** Milliseconds until another slice is recalled if the first one has not begun. */
 const recallMs = 5_000;
 
 export interface ParkedBatchesParts {
-  work: Pick<BatchWork, 'find'>;
+  batches: Pick<BatchWork, 'find'>;
   jobs: Pick<BackgroundJobs, 'tryNow'>;
   slots: Pick<LineSlots, 'hasRoom'>;
-  waitingWork: Pick<WaitingWork, 'note'>;
+  waitingWork: Pick<WaitingWork, 'setTiers'>;
   /** Number of slices that this runner processes at once. */
   atOnce: number;
   log: Logger;
@@ -37,9 +37,9 @@ export interface ParkedBatchesParts {
 
 interface ParkedBatch {
   /** How often the batch was parked in a row; 0 while it is not parked. */
-  times: number;
-  /** Milliseconds after which a delayed job of the batch starts by itself, at the earliest. */
-  outMs: number;
+  timesParked: number;
+  /** Parking time in milliseconds, from which the delay of the slices' jobs is computed. */
+  parkingMs: number;
   /** Whether the batch's record pauses all its lines. */
   isBlocked: boolean;
   /** Until when no slice of the batch tries, as a time of `performance.now()`. */
@@ -47,12 +47,13 @@ interface ParkedBatch {
   /** Earliest time at which a slice is recalled to try. */
   recallAt: number;
   /** The slice that has a slice slot to try whether lines run again. */
-  trying: number | undefined;
+  tryingSlice: number | undefined;
   /** Slices that this runner has refused or that have left their slots, the earliest first. Their jobs wait, or another runner has them. */
-  out: Set<number>;
+  leftSlices: Set<number>;
   /** Returns where the last waiting line could be served; undefined if it did not wait for a worker. */
   place: (() => LinePlace) | undefined;
-  foundAt: number;
+  /** When the record of the batch was last read, as a time of `performance.now()`. */
+  readAt: number;
 }
 
 /**
@@ -61,8 +62,8 @@ interface ParkedBatch {
  * again, first after five seconds, then after delays that grow up to a minute. As soon as a worker has room for the last waiting line, all
  * slices are recalled. A paused batch is parked as well, until its pause ends.
  *
- * The jobs of these slices are delayed by two to four times the parking time, in case the process that would recall them dies. Those of a
- * paused batch are delayed by two to four times the longest parking time, because such a batch may have hundreds of slices.
+ * The jobs of these slices are delayed by two to four times the parking time, in case the process that would recall them dies. The jobs
+ * of a paused batch are delayed by two to four times the longest parking time, because a paused batch may have hundreds of slices.
  */
 export class ParkedBatches {
   readonly #parts: ParkedBatchesParts;
@@ -71,7 +72,7 @@ export class ParkedBatches {
 
   constructor(parts: ParkedBatchesParts) {
     this.#parts = parts;
-    this.#timer = setInterval(() => this.look(), lookMs);
+    this.#timer = setInterval(() => this.check(), checkIntervalMs);
   }
 
   close(): void {
@@ -84,25 +85,25 @@ export class ParkedBatches {
    */
   admit(batch: string, slice: number, now = performance.now()): number | undefined {
     const parked = this.#parked.get(batch);
-    parked?.out.delete(slice);
-    if (!parked || parked.times === 0) return undefined;
-    if (parked.trying === undefined && now >= parked.until) {
-      parked.trying = slice;
+    parked?.leftSlices.delete(slice);
+    if (!parked || parked.timesParked === 0) return undefined;
+    if (parked.tryingSlice === undefined && now >= parked.until) {
+      parked.tryingSlice = slice;
       return undefined;
     }
-    parked.out.add(slice);
-    return outMs(parked);
+    parked.leftSlices.add(slice);
+    return computeJobDelayMs(parked);
   }
 
   /** Returns the milliseconds for which a slice keeps its slot while no line of it runs and other slices wait. */
   slotHoldMs(batch: string, slice: number): number {
-    return this.#parked.get(batch)?.trying === slice ? triesForMs : idleSlotMs;
+    return this.#parked.get(batch)?.tryingSlice === slice ? trialSlotMs : idleSlotMs;
   }
 
-  /** Records that a line of a slice runs. */
+  /** Records that a line of a slice runs. If the slice had its slot to try, the batch is no longer parked. */
   noteRunning(batch: string, slice: number): void {
     const parked = this.#parked.get(batch);
-    if (parked?.trying === slice) this.#release(batch, parked);
+    if (parked?.tryingSlice === slice) this.#unpark(batch, parked);
   }
 
   /**
@@ -111,18 +112,18 @@ export class ParkedBatches {
    * @returns the milliseconds by which to delay the slice's job
    */
   park(batch: string, slice: number, place: ParkedBatch['place'], now = performance.now()): number {
-    const parked = this.#recordOf(batch, now);
-    // Slices that wait at the same time also leave at about the same time. This counts as one parking.
+    const parked = this.#getOrAdd(batch, now);
+    // Slices that wait at the same time also leave at about the same time, which counts as one parking.
     if (now >= parked.until) {
-      parked.times += 1;
-      parked.outMs = backoffMs(parkedFor, parked.times);
-      parked.until = now + withJitter(parked.outMs);
+      parked.timesParked += 1;
+      parked.parkingMs = backoffMs(parkingDelay, parked.timesParked);
+      parked.until = now + addJitter(parked.parkingMs);
       parked.recallAt = parked.until;
       parked.isBlocked = false;
     }
     parked.place = place;
-    parked.out.add(slice);
-    return outMs(parked);
+    parked.leftSlices.add(slice);
+    return computeJobDelayMs(parked);
   }
 
   /**
@@ -130,15 +131,15 @@ export class ParkedBatches {
    * @returns the milliseconds by which to delay the slice's job
    */
   block(batch: string, slice: number, ms: number, now = performance.now()): number {
-    const parked = this.#recordOf(batch, now);
-    parked.times = Math.max(1, parked.times);
-    parked.outMs = parkedFor.longestMs;
+    const parked = this.#getOrAdd(batch, now);
+    parked.timesParked = Math.max(1, parked.timesParked);
+    parked.parkingMs = parkingDelay.longestMs;
     parked.until = Math.max(parked.until, now + ms);
     parked.recallAt = parked.until;
     parked.isBlocked = true;
     parked.place = undefined;
-    parked.out.add(slice);
-    return outMs(parked);
+    parked.leftSlices.add(slice);
+    return computeJobDelayMs(parked);
   }
 
   /**
@@ -148,22 +149,22 @@ export class ParkedBatches {
   noteLeft(batch: string, slice: number, isOver: boolean): void {
     const parked = this.#parked.get(batch);
     if (!parked) return;
-    const hasTried = parked.trying === slice;
-    if (hasTried) parked.trying = undefined;
+    const hasTried = parked.tryingSlice === slice;
+    if (hasTried) parked.tryingSlice = undefined;
     if (!isOver) return;
-    if (hasTried) this.#release(batch, parked);
-    else if (parked.times === 0) this.#recall(batch, parked, 1);
+    if (hasTried) this.#unpark(batch, parked);
+    else if (parked.timesParked === 0) this.#recall(batch, parked, 1);
   }
 
   /** Recalls slices that may run, and one slice of each batch whose next try is due. */
-  look(now = performance.now()): void {
+  check(now = performance.now()): void {
     for (const [batch, parked] of this.#parked) {
-      if (now - parked.foundAt >= findMs) {
-        parked.foundAt = now;
-        void this.#find(batch, parked);
+      if (now - parked.readAt >= readIntervalMs) {
+        parked.readAt = now;
+        void this.#checkRecord(batch, parked);
       }
-      if (parked.times === 0 || parked.trying !== undefined) this.#parts.waitingWork.note(parked, []);
-      else if (this.#hasRoom(parked)) this.#release(batch, parked);
+      if (parked.timesParked === 0 || parked.tryingSlice !== undefined) this.#parts.waitingWork.setTiers(parked, []);
+      else if (this.#hasRoom(parked)) this.#unpark(batch, parked);
       else if (now >= parked.recallAt) {
         parked.recallAt = now + recallMs;
         this.#recall(batch, parked, 1);
@@ -171,11 +172,20 @@ export class ParkedBatches {
     }
   }
 
-  #recordOf(batch: string, now: number): ParkedBatch {
+  #getOrAdd(batch: string, now: number): ParkedBatch {
     let parked = this.#parked.get(batch);
     if (!parked) {
-      const free = { times: 0, outMs: 0, isBlocked: false, until: 0, recallAt: 0, trying: undefined, place: undefined };
-      parked = { ...free, out: new Set(), foundAt: now };
+      parked = {
+        timesParked: 0,
+        parkingMs: 0,
+        isBlocked: false,
+        until: 0,
+        recallAt: 0,
+        tryingSlice: undefined,
+        leftSlices: new Set(),
+        place: undefined,
+        readAt: now,
+      };
       this.#parked.set(batch, parked);
     }
     return parked;
@@ -186,7 +196,7 @@ export class ParkedBatches {
     const { slots, waitingWork } = this.#parts;
     try {
       const { placements, tiers } = parked.place();
-      waitingWork.note(parked, tiers);
+      waitingWork.setTiers(parked, tiers);
       return slots.hasRoom(placements);
     } catch {
       // The line itself will end with this error.
@@ -194,43 +204,43 @@ export class ParkedBatches {
     }
   }
 
-  #release(batch: string, parked: ParkedBatch): void {
-    parked.times = 0;
+  #unpark(batch: string, parked: ParkedBatch): void {
+    parked.timesParked = 0;
     parked.until = 0;
     parked.isBlocked = false;
     parked.place = undefined;
-    this.#parts.waitingWork.note(parked, []);
+    this.#parts.waitingWork.setTiers(parked, []);
     this.#recall(batch, parked, this.#parts.atOnce);
   }
 
-  /** Starts the delayed jobs of up to `most` slices now, those that left first. Forgets a batch that has no such slices. */
+  /** Starts the delayed jobs of up to `most` slices now, beginning with those that left first. Forgets a batch without such slices. */
   #recall(batch: string, parked: ParkedBatch, most: number): void {
-    const slices = [...parked.out].slice(0, most);
+    const slices = [...parked.leftSlices].slice(0, most);
     for (const slice of slices) {
-      parked.out.delete(slice);
+      parked.leftSlices.delete(slice);
       const { queue, id } = sliceJob(batch, slice, { ofOwner: 1 });
       this.#parts.jobs.tryNow({ queue, id }).catch((error: unknown) => {
         this.#parts.log.debug({ err: error, job: id }, 'a slice could not be recalled before its time');
       });
     }
-    if (slices.length === 0 && parked.trying === undefined) this.#forget(batch, parked);
+    if (slices.length === 0 && parked.tryingSlice === undefined) this.#forget(batch, parked);
   }
 
-  async #find(batch: string, parked: ParkedBatch): Promise<void> {
-    const found = await this.#parts.work.find(batch).catch(() => 'unknown' as const);
+  async #checkRecord(batch: string, parked: ParkedBatch): Promise<void> {
+    const found = await this.#parts.batches.find(batch).catch(() => 'unknown' as const);
     if (found === 'unknown') return;
     if (!found || isOver(found)) this.#forget(batch, parked);
     else if (stopReason(found) !== undefined || (parked.isBlocked && found.blockedUntil === undefined))
-      this.#release(batch, parked);
+      this.#unpark(batch, parked);
   }
 
   #forget(batch: string, parked: ParkedBatch): void {
     this.#parked.delete(batch);
-    this.#parts.waitingWork.note(parked, []);
+    this.#parts.waitingWork.setTiers(parked, []);
   }
 }
 
 /** Returns the milliseconds by which to delay the job of a slice that was refused or has left its slot. */
-function outMs(parked: ParkedBatch): number {
-  return Math.round(parked.outMs * (2 + 2 * Math.random()));
+function computeJobDelayMs(parked: ParkedBatch): number {
+  return Math.round(parked.parkingMs * (2 + 2 * Math.random()));
 }

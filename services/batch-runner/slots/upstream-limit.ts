@@ -1,6 +1,6 @@
 import type { RouterError } from '#shared/core/errors.ts';
 import { PreemptedError } from './line-slots.ts';
-import { backoffMs, withJitter } from './backoff.ts';
+import { backoffMs, addJitter } from './backoff.ts';
 
 /** States until when an upstream is expected to refuse requests, because it limits their rate or is overloaded. */
 export interface UpstreamLimit {
@@ -14,10 +14,10 @@ export interface UpstreamLimit {
  * Milliseconds until the next try. Each try may make the worker pause for live requests as well, so tries become rare. The first waits are
  * short, because all batches of the model wait, and a single refusal is weak evidence.
  */
-const waits = { firstMs: 2_000, longestMs: 600_000 };
+const retryDelay = { firstMs: 2_000, longestMs: 600_000 };
 
 /** Longest wait in milliseconds that an upstream may request. */
-const maxToldMs = 3_600_000;
+const maxRequestedMs = 3_600_000;
 
 /** Returns whether an error from a worker means that its upstream limits the rate of requests or is overloaded. */
 export function isUpstreamLimit(error: RouterError): boolean {
@@ -26,11 +26,11 @@ export function isUpstreamLimit(error: RouterError): boolean {
 
 /**
  * Returns the limit that follows from an error.
- * @param times number of refusals in a row, from 1. The wait grows with it up to ten minutes. It is at least as long as the upstream
- * requests, up to an hour
+ * @param times number of refusals in a row, from 1. The wait grows with this number up to ten minutes. The wait is at least as long as the
+ * upstream requests, up to an hour
  */
 export function computeUpstreamLimit(model: string, error: RouterError, times: number, now: number): UpstreamLimit {
-  const toldMs = Math.min(maxToldMs, (error.retryAfter ?? 0) * 1_000);
-  const ms = Math.max(toldMs * (1 + Math.random() / 4), withJitter(backoffMs(waits, times)));
+  const requestedMs = Math.min(maxRequestedMs, (error.retryAfter ?? 0) * 1_000);
+  const ms = Math.max(requestedMs * (1 + Math.random() / 4), addJitter(backoffMs(retryDelay, times)));
   return { until: now + Math.ceil(ms), reason: `${model} takes no requests for now. ${error.message}` };
 }

@@ -8,8 +8,8 @@ import type { Tier } from '#shared/core/tier.ts';
 const everyMs = 1_000;
 
 /**
- * Publishes the work that waits for workers at this runner, so that an autoscaler starts workers. Ingress nodes receive it in the form of
- * their own stats. A line counts only while no live worker can serve it. Otherwise it only waits for a free slot, however long that takes.
+ * Publishes the work that waits for workers at this runner, so that an autoscaler starts workers. Ingress nodes receive it as
+ * ingress stats. A line counts only while no live worker can serve it. Any other line only waits for a free slot, however long that takes.
  */
 export class WaitingWork {
   /** Tiers that may serve each line that no live worker can serve. */
@@ -19,18 +19,18 @@ export class WaitingWork {
   /** @param id name of this process, which must be a valid token of a subject */
   constructor(broker: Broker, id: string, dispatcher: Pick<Dispatcher, 'jobs'>) {
     this.#timer = setInterval(() => {
-      const counts = this.#counts(dispatcher);
-      if (Object.keys(counts).length === 0) return;
+      const countByTier = this.#counts(dispatcher);
+      if (Object.keys(countByTier).length === 0) return;
       const jobs = [...dispatcher.jobs()].filter(({ state }) => state === 'queued');
       const waiting = jobs.length + this.#lines.size;
       const unplaced = [...countUnplaced(jobs), ...this.#unplacedLines()];
-      const stats = { ...emptyIngressStats, at: Date.now(), waiting, unplaced, waitingByTier: counts };
+      const stats = { ...emptyIngressStats, at: Date.now(), waiting, unplaced, waitingByTier: countByTier };
       publishIngressStats(broker, id, stats);
     }, everyMs);
   }
 
   /** Records the tiers that may serve a line while no live worker can; an empty list removes the line. */
-  note(line: object, tiers: readonly Tier[]): void {
+  setTiers(line: object, tiers: readonly Tier[]): void {
     if (tiers.length > 0) this.#lines.set(line, tiers);
     else this.#lines.delete(line);
   }

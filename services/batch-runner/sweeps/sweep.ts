@@ -7,15 +7,15 @@ export const sweptKinds = ['stored_response', 'webhook_delivery', 'batch'] as co
 export type SweptKind = (typeof sweptKinds)[number];
 
 /** Largest number of calls per sweep that remove stored responses. Each call removes up to a hundred. */
-const storedCalls = 50;
+const maxStoredCalls = 50;
 
 /** Largest number of batches per sweep whose objects are removed. */
 const maxBatches = 100;
 
 export interface SweepParts {
-  stored: Pick<StoredResponses, 'sweep'>;
+  storedResponses: Pick<StoredResponses, 'sweep'>;
   deliveries: Pick<WebhookDeliveries, 'sweep'>;
-  work: Pick<BatchWork, 'listOrphans' | 'drop'> & ReleaseParts['work'];
+  batches: Pick<BatchWork, 'listOrphans' | 'drop'> & ReleaseParts['batches'];
   files: ReleaseParts['files'];
   count: (kind: SweptKind, count: number) => void;
 }
@@ -25,15 +25,15 @@ export interface SweepParts {
  * sweep of their own, see `FileSweep`. Records beyond the largest number per sweep are left to the next one.
  * @throws RouterError `store_unavailable`
  */
-export async function sweep({ stored, deliveries, work, files, count }: SweepParts): Promise<void> {
-  for (let calls = 0, swept = 1; calls < storedCalls && swept > 0; calls += 1) {
-    swept = await stored.sweep();
+export async function sweep({ storedResponses, deliveries, batches, files, count }: SweepParts): Promise<void> {
+  for (let calls = 0, swept = 1; calls < maxStoredCalls && swept > 0; calls += 1) {
+    swept = await storedResponses.sweep();
     count('stored_response', swept);
   }
   count('webhook_delivery', await deliveries.sweep());
-  for (const id of await work.listOrphans(maxBatches)) {
-    await releaseObjects({ work, files }, id);
-    await work.drop(id);
+  for (const id of await batches.listOrphans(maxBatches)) {
+    await releaseObjects({ batches, files }, id);
+    await batches.drop(id);
     count('batch', 1);
   }
 }

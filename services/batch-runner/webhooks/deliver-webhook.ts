@@ -16,13 +16,13 @@ import { signWebhook } from '#shared/accounts/webhooks/webhook-signature.ts';
 
 /** Outcomes of a try: `dead` if the delivery is given up, `returned` if this process stopped before the end of the try. */
 export const tryOutcomes = ['delivered', 'failed', 'dead', 'returned'] as const;
-export type AttemptOutcome = (typeof tryOutcomes)[number];
+export type TryOutcome = (typeof tryOutcomes)[number];
 
 export interface WebhookDelivererParts {
   endpoints: Pick<WebhookEndpoints, 'find' | 'signingSecrets'>;
   deliveries: Pick<WebhookDeliveries, 'beginTry' | 'end'>;
   post: PublicPost;
-  count: (outcome: AttemptOutcome) => void;
+  count: (outcome: TryOutcome) => void;
   log: Pick<Logger, 'info' | 'warn'>;
 }
 
@@ -30,7 +30,7 @@ export interface WebhookDelivererParts {
 export type DeliverWebhook = (due: DueDelivery, signal: AbortSignal) => Promise<void>;
 
 /** Status with which an endpoint declines further events. */
-const gone = 410;
+const goneStatus = 410;
 
 /**
  * Creates the function that tries deliveries. A 2xx answer ends a delivery; 410 gives it up and disables its endpoint; after anything else
@@ -52,12 +52,12 @@ export function createWebhookDeliverer({
       return;
     }
     const startedAt = performance.now();
-    const answer = await attempt(running, signal);
-    const end = endOf(running, answer, performance.now() - startedAt);
+    const answer = await sendOnce(running, signal);
+    const end = computeEnd(running, answer, performance.now() - startedAt);
     if (await deliveries.end(due, end)) report(outcomeOf(end), running, end.error);
   };
 
-  async function attempt(delivery: RunningDelivery, signal: AbortSignal): Promise<Answer> {
+  async function sendOnce(delivery: RunningDelivery, signal: AbortSignal): Promise<Answer> {
     try {
       const endpoint = await endpoints.find(delivery.endpoint);
       if (!endpoint) return { error: 'its endpoint was removed' };
@@ -89,7 +89,7 @@ export function createWebhookDeliverer({
     return post(new URL(url), { headers, body }, signal);
   }
 
-  function report(outcome: AttemptOutcome, facts: { id: string; endpoint?: string; type?: string }, error?: string) {
+  function report(outcome: TryOutcome, facts: { id: string; endpoint?: string; type?: string }, error?: string) {
     count(outcome);
     const { id, endpoint, type } = facts;
     if (outcome === 'dead') log.warn({ id, endpoint, type, error }, 'a webhook was given up');
@@ -100,24 +100,24 @@ export function createWebhookDeliverer({
 /** Result of a try: the status of an answer, the reason why there is none, or `given back` if this process stopped first. */
 type Answer = { status: number } | { error: string } | 'given back';
 
-function endOf({ attempts, elapsedMs, once }: RunningDelivery, answer: Answer, ms: number): AttemptEnd {
+function computeEnd({ attempts, elapsedMs, once }: RunningDelivery, answer: Answer, ms: number): AttemptEnd {
   if (answer === 'given back') return { state: 'pending', delayMs: 0, counts: false, ms };
   const status = 'status' in answer ? answer.status : undefined;
   if (status !== undefined && status >= 200 && status < 300) return { state: 'delivered', counts: true, status, ms };
   const error = 'error' in answer ? answer.error : reasonOf(answer.status);
   const failure = { counts: true, status, error, ms };
-  if (status === gone) return { ...failure, state: 'dead', disables: error };
+  if (status === goneStatus) return { ...failure, state: 'dead', disables: error };
   const delayMs = once ? undefined : retryDelay({ attempts: attempts + 1, elapsedMs: elapsedMs + ms });
   return delayMs === undefined ? { ...failure, state: 'dead' } : { ...failure, state: 'pending', delayMs };
 }
 
-function outcomeOf({ state, counts }: AttemptEnd): AttemptOutcome {
+function outcomeOf({ state, counts }: AttemptEnd): TryOutcome {
   if (state !== 'pending') return state;
   return counts ? 'failed' : 'returned';
 }
 
 function reasonOf(status: number): string {
-  if (status === gone) return 'it answered 410: it wants no further events';
+  if (status === goneStatus) return 'it answered 410: it wants no further events';
   if (status >= 300 && status < 400) return `it answered with a redirect (${status}), which is not followed`;
   return `it answered ${status}`;
 }

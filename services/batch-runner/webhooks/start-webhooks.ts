@@ -11,7 +11,7 @@ import type { Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import type { DueDelivery } from '#shared/accounts/webhooks/webhook-deliveries.ts';
 import { createWebhookDeliverer } from './deliver-webhook.ts';
 import { relayDue } from '../relay-due.ts';
-import { watchWebhooks } from './webhook-metrics.ts';
+import { registerWebhookMetrics } from './webhook-metrics.ts';
 
 /** Milliseconds within which a receiver must answer. */
 const answerMs = 10_000;
@@ -22,7 +22,7 @@ const finishMs = 5_000;
 /** Largest number of deliveries that one runner tries at a time. */
 const concurrency = 32;
 
-export interface WebhookParts {
+export interface StartWebhooksParts {
   webhooks: Pick<Webhooks, 'endpoints' | 'deliveries'>;
   access: BackgroundAccess;
   jobs: Pick<BackgroundJobs, 'add'>;
@@ -35,7 +35,7 @@ export interface WebhookParts {
 
 /**
  * Starts to send events to webhooks, together with all other runners.
- * @returns the queue's worker, to be closed with those of other queues
+ * @returns the worker of the queue, which the caller closes together with the workers of other queues
  */
 export function startWebhooks({
   webhooks,
@@ -45,24 +45,24 @@ export function startWebhooks({
   registry,
   log,
   releases,
-}: WebhookParts): QueueWorker {
+}: StartWebhooksParts): QueueWorker {
   const { endpoints, deliveries } = webhooks;
   const [stopRelay, stopDeliveries] = [new AbortController(), new AbortController()];
-  const isListed = addressesIn(networks);
+  const isInListedNetwork = addressesIn(networks);
   const deliver = createWebhookDeliverer({
     endpoints,
     deliveries,
     post: createPublicPost({
       timeoutMs: answerMs,
-      isAllowed: (address) => isPublicAddress(address) || isListed(address),
+      isAllowed: (address) => isPublicAddress(address) || isInListedNetwork(address),
     }),
-    count: watchWebhooks(registry, () => deliveries.lateMs()),
+    count: registerWebhookMetrics(registry, () => deliveries.lateMs()),
     log,
   });
   const takeDue = deliveries.takeDue.bind(deliveries);
   const enqueue = (due: DueDelivery): Promise<void> =>
     jobs.add({ queue: 'webhooks', id: `${due.id}-${due.attempts}`, data: due });
-  const relaying = relayDue({ what: 'webhooks', takeDue, enqueue, log }, stopRelay.signal);
+  const relaying = relayDue({ messageKind: 'webhooks', takeDue, enqueue, log }, stopRelay.signal);
   releases.add('webhooks', async () => {
     stopRelay.abort();
     await relaying;

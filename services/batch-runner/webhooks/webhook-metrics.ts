@@ -1,12 +1,15 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { tryOutcomes, type AttemptOutcome } from './deliver-webhook.ts';
+import { tryOutcomes, type TryOutcome } from './deliver-webhook.ts';
 
 /**
  * Adds the metrics of webhooks.
- * @param lateMs returns the age of the oldest due delivery; may reject while Redis is unreachable
+ * @param readLateMs returns the age of the oldest due delivery in milliseconds; may reject while Redis is unreachable
  * @returns a function that counts the outcome of a try
  */
-export function watchWebhooks(registry: Registry, lateMs: () => Promise<number>): (outcome: AttemptOutcome) => void {
+export function registerWebhookMetrics(
+  registry: Registry,
+  readLateMs: () => Promise<number>,
+): (outcome: TryOutcome) => void {
   const attempts = new Counter({
     name: 'rtr_webhook_attempts_total',
     help: 'Attempts to deliver an event to an endpoint: delivered, failed (tried again), dead (given up), or returned by a runner that ended',
@@ -19,7 +22,7 @@ export function watchWebhooks(registry: Registry, lateMs: () => Promise<number>)
     help: 'How long the delivery of an event that is due for longest has been waiting; absent while Redis is away',
     registers: [registry],
     collect: async () => {
-      const ms = await lateMs().catch(() => undefined);
+      const ms = await readLateMs().catch(() => undefined);
       if (ms === undefined) late.remove();
       else late.set(ms / 1000);
     },

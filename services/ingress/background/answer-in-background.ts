@@ -28,13 +28,14 @@ export interface BackgroundRequest {
   headers: Readonly<Record<string, string>> | undefined;
   session: NamedSession | undefined;
   sentFor: RequestPurpose;
-  /** Whether the request is recorded. Its entry in the usage ledger says so. */
+  /** Whether the request is recorded. The entry of the request in the usage ledger says so. */
   isRecorded: boolean;
 }
 
 /**
- * Stores a request for an answer in the background. Responds at once with the answer's object, unless the client asks for a stream.
- * @returns the stream to open for the client; undefined if the object was sent
+ * Stores a request for an answer in the background. Responds at once with the object of the unfinished answer, unless the client asks for
+ * a stream.
+ * @returns the stream to open for the client; undefined if the client got the object
  * @throws RouterError for a request that refers to missing stored objects; `rate_limit_exceeded`, `store_unavailable`
  */
 export async function answerInBackground(
@@ -47,7 +48,8 @@ export async function answerInBackground(
   const { answers } = parts;
   const shape = format.background;
   if (!background || !shape || !answers.stores) {
-    const message = 'Answers in the background are stored, and there are none here. Leave `background` out, or stream.';
+    const message =
+      'This router stores no answers, so it makes none in the background. Leave `background` out, or stream.';
     throw new RouterError('unsupported_parameter', message, { param: 'background' });
   }
   answers.assertIntact();
@@ -62,7 +64,7 @@ export async function answerInBackground(
   const { responses, jobs } = parts.background;
   const facts = { id, owner, key: identity.id, format: format.name };
   const times = { createdAt, expiresAt: createdAt + responses.openMs };
-  const open = await responses.create(
+  const openCount = await responses.create(
     { ...facts, ...times, requestId: requestIdOf(response) },
     {
       request: { body: background.body().toString(), headers, session, sentFor, isRecorded },
@@ -72,8 +74,8 @@ export async function answerInBackground(
   );
   // If this fails, the repair of the queue adds the job.
   await jobs
-    .add(responseJob(id, open))
-    .catch((error: unknown) => parts.log.warn({ err: error, id }, 'a response waits'));
+    .add(responseJob(id, openCount))
+    .catch((error: unknown) => parts.log.warn({ err: error, id }, 'a response in the background has no job yet'));
   if (parameters.stream) return { id, owner, shape, after: -1 };
   response.json(queued);
   return undefined;

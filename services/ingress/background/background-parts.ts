@@ -10,5 +10,6 @@ export interface BackgroundParts {
   keepAliveMs: number;
   /** Milliseconds without progress after which a client that does not read its stream is disconnected. */
   unreadMs: number;
+  /** Aborts when this node stops, so that clients continue their streams at another node. */
   closing: AbortSignal;
 }

@@ -8,7 +8,7 @@ import { startEvents } from '../http/refuse.ts';
 import type { BackgroundParts } from './background-parts.ts';
 
 /** Milliseconds between two reads of the events, in case the notice of a change is lost. */
-const lookMs = 2_000;
+const readIntervalMs = 2_000;
 
 /** Milliseconds after the last successful read until a stream ends because the store is unavailable. */
 const storeAwayMs = 60_000;
@@ -16,13 +16,14 @@ const storeAwayMs = 60_000;
 export interface StreamRequest {
   id: string;
   owner: string;
+  /** Reads and writes the events in the client's format. */
   shape: BackgroundAnswers;
   /** Number of the event that the stream starts after; -1 for the whole stream. */
   after: number;
 }
 
-/** Errors of streams that end without the end of an answer. */
-const broken = {
+/** Errors with which a stream ends that cannot send the end of its answer. */
+const streamErrors = {
   superseded: {
     code: 'response_begun_anew',
     message: 'The response was begun anew, because its runner was lost. Stream it again from the start.',
@@ -50,19 +51,19 @@ export async function streamBackground(
   const { id, owner, shape, after } = wanted;
   const gone = new AbortController();
   response.on('close', () => gone.abort());
-  const bell = new WakeSignal(AbortSignal.any([gone.signal, closing]));
-  const unwatch = changes.watch(id, () => bell.notify());
+  const wakeSignal = new WakeSignal(AbortSignal.any([gone.signal, closing]));
+  const unwatch = changes.watch(id, () => wakeSignal.notify());
   try {
     let read = await responses.read(owner, id, after);
-    refuse(read, id, after);
+    assertReadable(read, id, after);
     if (response.destroyed) return;
     startEvents(response);
     response.flushHeaders();
     let last = after;
     let [writtenAt, readAt] = [performance.now(), performance.now()];
     while (!gone.signal.aborted) {
-      const reason = reasonOf(read, last);
-      if (!read || reason) return void response.end(shape.brokenEvent(broken[reason ?? 'removed'], last + 1));
+      const reason = findStreamError(read, last);
+      if (!read || reason) return void response.end(shape.brokenEvent(streamErrors[reason ?? 'removed'], last + 1));
       let events = '';
       for (const text of read.events) {
         // A writer that got no confirmation writes its events again. The repeated events are left out.
@@ -76,12 +77,13 @@ export async function streamBackground(
       }
       if (read.isOver && last >= read.next - 1) {
         const end = read.isCancelled ? 'cancelled' : last >= read.next ? 'ahead' : undefined;
-        return void (end ? response.end(shape.brokenEvent(broken[end], last + 1)) : response.end());
+        return void (end ? response.end(shape.brokenEvent(streamErrors[end], last + 1)) : response.end());
       }
-      // This is the case if an operator has removed the events by hand.
-      if (read.isOver && read.events.length === 0) return void response.end(shape.brokenEvent(broken.gone, last + 1));
-      if (closing.aborted) return void response.end(shape.brokenEvent(broken.closing, last + 1));
-      if (events === '') await bell.wait(Math.min(lookMs, keepAliveMs));
+      // A response that is over has its last events, unless an operator has removed the events by hand.
+      if (read.isOver && read.events.length === 0)
+        return void response.end(shape.brokenEvent(streamErrors.gone, last + 1));
+      if (closing.aborted) return void response.end(shape.brokenEvent(streamErrors.closing, last + 1));
+      if (events === '') await wakeSignal.wait(Math.min(readIntervalMs, keepAliveMs));
       if (performance.now() - writtenAt >= keepAliveMs) {
         writtenAt = performance.now();
         response.write(': keep-alive\n\n');
@@ -89,7 +91,7 @@ export async function streamBackground(
       const next = await responses.read(owner, id, last).catch((): typeof away => away);
       if (next !== away) [read, readAt] = [next, performance.now()];
       else if (performance.now() - readAt > storeAwayMs)
-        return void response.end(shape.brokenEvent(broken.away, last + 1));
+        return void response.end(shape.brokenEvent(streamErrors.away, last + 1));
       else read = { ...read, events: [], isOver: false };
     }
   } finally {
@@ -101,22 +103,22 @@ export async function streamBackground(
 const away: unique symbol = Symbol('away');
 
 /** Returns why nothing can follow the event that the client has seen last; undefined if something can. */
-function reasonOf(read: ReadEvents | undefined, last: number): keyof typeof broken | undefined {
+function findStreamError(read: ReadEvents | undefined, last: number): keyof typeof streamErrors | undefined {
   if (!read) return 'removed';
   if (read.areGone) return 'gone';
   // Event numbers of a lost run are not used again.
   return read.opening > 0 && last >= read.opening && last < read.begun ? 'superseded' : undefined;
 }
 
-function refuse(read: ReadEvents | undefined, id: string, after: number): asserts read is ReadEvents {
+function assertReadable(read: ReadEvents | undefined, id: string, after: number): asserts read is ReadEvents {
   if (!read) throw new RouterError('not_found', `Response with id '${id}' not found.`);
-  const reason = reasonOf(read, after);
+  const reason = findStreamError(read, after);
   if (reason === 'superseded')
-    throw new RouterError('response_begun_anew', broken.superseded.message, { param: 'starting_after' });
+    throw new RouterError('response_begun_anew', streamErrors.superseded.message, { param: 'starting_after' });
   // A response that still runs may yet reach that event. The stream of a cancelled response ends with the event of its cancellation.
   if (!reason && read.isOver && !read.isCancelled && after >= read.next) {
     const message = `This response is over, and its last event has the number ${read.next - 1}.`;
     throw new RouterError('invalid_value', message, { param: 'starting_after' });
   }
-  if (reason === 'gone') throw new RouterError('invalid_request', broken.gone.message, { param: 'stream' });
+  if (reason === 'gone') throw new RouterError('invalid_request', streamErrors.gone.message, { param: 'stream' });
 }

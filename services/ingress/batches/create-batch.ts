@@ -9,15 +9,15 @@ import type { BatchFormat, BatchSource } from '#shared/formats/batches/batch-for
 import { findBatchFormats } from '#shared/formats/batches/find-batch-formats.ts';
 import type { ClientApi } from '#shared/formats/client-api.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
-import { arrivingBody } from '../files/arriving-body.ts';
+import { readArrivingBody } from '../files/read-arriving-body.ts';
 import { claimIdempotencyKey } from '../idempotency/claim-key.ts';
 import type { HeldBodies } from '../http/held-bodies.ts';
 import type { ReadBody } from '../http/read-body.ts';
 import { identityOf } from '../http/require-key.ts';
-import { inlineLines } from './inline-lines.ts';
+import { readRequestLines } from './read-request-lines.ts';
 
 /** Number of bytes that are reserved in memory for the requests in a body while they are sent to the store. */
-const heldBytes = 20 * 1024 * 1024;
+const reservedBytes = 20 * 1024 * 1024;
 
 /** Milliseconds after which the file with the requests from a body expires, unless validation has removed it. */
 const inputLifeMs = 7 * 24 * 3_600_000;
@@ -27,7 +27,7 @@ export interface CreateBatchParts {
   files: Pick<Files, 'add' | 'assertRoom' | 'find' | 'delete'>;
   formats: readonly ClientFormat[];
   readBody: ReadBody;
-  held: HeldBodies;
+  heldBodies: HeldBodies;
   maxLineBytes: number;
   /** Whether the time to drain is over and the process is about to exit. */
   isEnding: () => boolean;
@@ -40,7 +40,7 @@ interface BatchRequest {
   id: string;
   owner: string;
   api: ClientApi;
-  shape: BatchFormat;
+  format: BatchFormat;
 }
 
 type Source<Kind extends BatchSource['kind']> = Extract<BatchSource, { kind: Kind }>;
@@ -58,13 +58,13 @@ export async function createBatch(
 ): Promise<BatchRecord> {
   if (parts.isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
   const { batches } = parts;
-  // This is checked before the body is read, so that a large body is not received only to be refused.
+  // The number of batches is checked before the body is read, so that a large body is not received only to be refused.
   await batches.assertRoom(wanted.owner);
-  // The client may have disconnected meanwhile. Then nothing would release the memory that is reserved for its request.
+  // The client may have disconnected meanwhile. In that case, nothing would release the memory that is reserved for its request.
   if (response.destroyed) throw new RouterError('invalid_request', 'The upload was cut off.');
-  const { source } = wanted.shape;
-  if (source.kind === 'file') return batches.create(await fromFile(request, response, wanted, source, parts));
-  return createWithInput(await fromBody(request, response, wanted, source, parts), parts);
+  const { source } = wanted.format;
+  if (source.kind === 'file') return batches.create(await readFileBatch(request, response, wanted, source, parts));
+  return createWithInput(await readInlineBatch(request, response, wanted, source, parts), parts);
 }
 
 /** Creates a batch whose input file belongs to it alone. Removes the file if the batch is not created. */
@@ -85,28 +85,28 @@ async function createWithInput(batch: NewBatch, { batches, files, log }: CreateB
   }
 }
 
-async function fromFile(
+async function readFileBatch(
   request: Request,
   response: Response,
   { id, owner, api }: BatchRequest,
   source: Source<'file'>,
-  { readBody, held, files, formats }: CreateBatchParts,
+  { readBody, heldBodies, files, formats }: CreateBatchParts,
 ): Promise<NewBatch> {
   const identity = identityOf(response);
   const { id: key } = identity;
-  const holding = held.admit(identity);
-  response.on('close', () => holding.release());
-  const body = await readBody(request, holding);
+  const reservation = heldBodies.admit(identity);
+  response.on('close', () => reservation.release());
+  const body = await readBody(request, reservation);
   await claimIdempotencyKey(response, body);
   const creation = source.read(body);
-  const { endpoint, path, windowMs, inputFile: shown, window, metadata, outputSeconds } = creation;
+  const { endpoint, path, windowMs, inputFile: shownFileId, window, metadata, outputSeconds } = creation;
   if (!findBatchFormats({ api: api.segment, path }, formats)) {
     throw new RouterError('invalid_request', `Invalid 'endpoint': ${endpoint} cannot be used in batches.`, {
       param: 'endpoint',
     });
   }
-  const file = await files.find(owner, parseFileId(shown) ?? '');
-  if (!file) throw new RouterError('not_found', `No such File object: ${shown}`, { param: 'input_file_id' });
+  const file = await files.find(owner, parseFileId(shownFileId) ?? '');
+  if (!file) throw new RouterError('not_found', `No such File object: ${shownFileId}`, { param: 'input_file_id' });
   if (file.purpose !== 'batch') {
     throw new RouterError('invalid_request', `Invalid 'input_file_id': the purpose of the file is not 'batch'.`, {
       param: 'input_file_id',
@@ -120,12 +120,12 @@ async function fromFile(
   return { ...facts, window, metadata, outputSeconds, total: 0 };
 }
 
-async function fromBody(
+async function readInlineBatch(
   request: Request,
   response: Response,
-  { id, owner, api, shape }: BatchRequest,
+  { id, owner, api, format }: BatchRequest,
   { field, path, windowMs }: Source<'inline'>,
-  { held, files, maxLineBytes, bodyTimeoutMs }: CreateBatchParts,
+  { heldBodies, files, maxLineBytes, bodyTimeoutMs }: CreateBatchParts,
 ): Promise<NewBatch> {
   if ((request.headers['content-encoding'] ?? 'identity') !== 'identity')
     throw new RouterError('unsupported_encoding', 'The requests of a batch must not have a content-encoding.');
@@ -133,19 +133,19 @@ async function fromBody(
   const { id: key } = identity;
   const statedBytes = Number(request.headers['content-length']);
   const expectedBytes = Number.isSafeInteger(statedBytes) ? statedBytes : undefined;
-  const holding = held.admit(identity);
+  const reservation = heldBodies.admit(identity);
   const gone = new AbortController();
   response.on('close', () => {
     gone.abort(new RouterError('invalid_request', 'The client has disconnected.'));
-    holding.release();
+    reservation.release();
   });
-  holding.grow(Math.min(expectedBytes ?? heldBytes, heldBytes));
+  reservation.grow(Math.min(expectedBytes ?? reservedBytes, reservedBytes));
   let total = 0;
   const onEnd = (lines: number): void => {
     total = lines;
   };
-  const lines = inlineLines(arrivingBody(request, bodyTimeoutMs, holding), {
-    format: shape,
+  const lines = readRequestLines(readArrivingBody(request, bodyTimeoutMs, reservation), {
+    format,
     field,
     maxLineBytes,
     onEnd,

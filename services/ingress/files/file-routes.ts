@@ -6,7 +6,7 @@ import { parseFileId } from '#shared/files/file-id.ts';
 import type { Files } from '#shared/files/files.ts';
 import { refuseMethod } from '../http/answer-error.ts';
 import type { HeldBodies } from '../http/held-bodies.ts';
-import type { KeyedHandler } from '../idempotency/idempotent.ts';
+import type { KeyedHandler } from '../idempotency/handle-idempotently.ts';
 import { identityOf } from '../http/require-key.ts';
 import { receiveForm } from './receive-form.ts';
 import { sendContent } from './send-content.ts';
@@ -19,7 +19,7 @@ const maxNameLength = 255;
 
 export interface FileRoutesParts {
   files: Pick<Files, 'receive' | 'find' | 'list' | 'read' | 'delete'>;
-  held: HeldBodies;
+  heldBodies: HeldBodies;
   /** Whether the time to drain is over and the process is about to exit. */
   isEnding: () => boolean;
   /** Milliseconds without progress after which a client that sends or reads nothing is disconnected. */
@@ -31,42 +31,47 @@ export interface FileRoutesParts {
 }
 
 /**
- * Adds the file routes of a format to a router. They serve the files of the key's owner only; for other files, they answer that there is no
- * such file. Mount the router behind `requireKey`.
+ * Adds the file routes of a format to a router. They serve only the files of the key's owner. For other files, they answer that the file
+ * does not exist. Mount the router behind `requireKey`.
  */
-export function addFileRoutes(router: Router, shape: FormatFiles, parts: FileRoutesParts, keyed: KeyedHandler): void {
-  const { path } = shape;
+export function addFileRoutes(
+  router: Router,
+  format: FormatFiles,
+  parts: FileRoutesParts,
+  handleKeyed: KeyedHandler,
+): void {
+  const { path } = format;
   const { files, bodyTimeoutMs: timeoutMs } = parts;
-  const owned = (response: Response): string => {
+  const findOwner = (response: Response): string => {
     parts.store.assertIntact();
     return storeOwnerOf(identityOf(response));
   };
-  const find = async (request: Request, response: Response) => {
+  const findFile = async (request: Request, response: Response) => {
     const shown = shownIdOf(request);
     const id = parseFileId(shown);
-    const file = id === undefined ? undefined : await files.find(owned(response), id);
-    if (!file) throw shape.notFound(shown);
+    const file = id === undefined ? undefined : await files.find(findOwner(response), id);
+    if (!file) throw format.notFound(shown);
     return file;
   };
-  const create = keyed('arrives', async (request, response) => {
-    response.json(shape.show(await upload(request, response, owned(response), shape, parts)));
+  const create = handleKeyed('arrives', async (request, response) => {
+    response.json(format.show(await upload(request, response, findOwner(response), format, parts)));
   });
   router.post(path, create);
   router.get(path, async (request, response) => {
-    response.json(await list(request, owned(response), shape, files));
+    response.json(await list(request, findOwner(response), format, files));
   });
   router.all(path, refuseMethod('GET', 'HEAD', 'POST'));
   router.get(`${path}/:id`, async (request, response) => {
-    response.json(shape.show(await find(request, response)));
+    response.json(format.show(await findFile(request, response)));
   });
   router.delete(`${path}/:id`, async (request, response) => {
-    const { id } = await find(request, response);
-    if (!(await files.delete(owned(response), id))) throw shape.notFound(shape.shownId(id));
-    response.json(shape.removed(shape.shownId(id)));
+    const { id } = await findFile(request, response);
+    if (!(await files.delete(findOwner(response), id))) throw format.notFound(format.shownId(id));
+    response.json(format.removed(format.shownId(id)));
   });
   router.all(`${path}/:id`, refuseMethod('GET', 'HEAD', 'DELETE'));
   router.get(`${path}/:id/content`, async (request, response) => {
-    const file = await find(request, response);
+    const file = await findFile(request, response);
     await sendContent(request, response, {
       file,
       read: (range, signal) => files.read(file, range, signal),
@@ -80,27 +85,27 @@ async function upload(
   request: Request,
   response: Response,
   owner: string,
-  shape: FormatFiles,
-  { files, held, isEnding, bodyTimeoutMs: timeoutMs }: FileRoutesParts,
+  format: FormatFiles,
+  { files, heldBodies, isEnding, bodyTimeoutMs: timeoutMs }: FileRoutesParts,
 ) {
   if (isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
-  // The client may have disconnected while its key was checked. Then nothing would release the memory that is reserved for its request.
+  // The client may have disconnected while its key was checked. In that case, nothing would release the memory of its request.
   if (response.destroyed) throw new RouterError('invalid_request', 'The upload was cut off.');
   const statedBytes = Number(request.headers['content-length']);
   const expectedBytes = Number.isSafeInteger(statedBytes) ? statedBytes : undefined;
-  const holding = held.admit(identityOf(response));
+  const reservation = heldBodies.admit(identityOf(response));
   const gone = new AbortController();
   response.on('close', () => {
     gone.abort(new RouterError('invalid_request', 'The client has disconnected.'));
-    holding.release();
+    reservation.release();
   });
-  holding.grow(Math.min(expectedBytes ?? uploadBytes, uploadBytes));
+  reservation.grow(Math.min(expectedBytes ?? uploadBytes, uploadBytes));
   const {
     fields,
     files: [file],
   } = await receiveForm(request, {
     timeoutMs,
-    holding,
+    reservation,
     maxFiles: 1,
     isKept: (field) => field === 'file',
     keep: (content) => files.receive(owner, content, { signal: gone.signal, expectedBytes }),
@@ -109,29 +114,29 @@ async function upload(
   if (!file) throw new RouterError('missing_parameter', "The form has no file in the field 'file'.", { param: 'file' });
   const { kept, mimeType } = file;
   try {
-    const described = shape.readUpload(fields);
-    return await kept.keep({ ...described, name: nameOf(file.name), mimeType });
+    const described = format.readUpload(fields);
+    return await kept.keep({ ...described, name: cleanName(file.name), mimeType });
   } catch (error) {
     await kept.discard();
     throw error;
   }
 }
 
-async function list(request: Request, owner: string, shape: FormatFiles, files: Pick<Files, 'list' | 'find'>) {
-  const query = shape.readList(request.query);
+async function list(request: Request, owner: string, format: FormatFiles, files: Pick<Files, 'list' | 'find'>) {
+  const query = format.readList(request.query);
   const { after, before, ids } = query;
   if (ids) {
     const known = await Promise.all(ids.map(async (shown) => files.find(owner, parseFileId(shown) ?? '')));
-    return shape.list(
+    return format.list(
       known.filter((file) => file !== undefined),
       false,
       query,
     );
   }
-  const place = { after: after && (parseFileId(after) ?? after), before: before && (parseFileId(before) ?? before) };
-  const page = await files.list(owner, { ...query, ...place });
-  if (!page) throw shape.notFound(after ?? before ?? '', after === undefined ? 'before_id' : 'after');
-  return shape.list(page.files, page.hasMore, query);
+  const cursor = { after: after && (parseFileId(after) ?? after), before: before && (parseFileId(before) ?? before) };
+  const page = await files.list(owner, { ...query, ...cursor });
+  if (!page) throw format.notFound(after ?? before ?? '', after === undefined ? 'before_id' : 'after');
+  return format.list(page.files, page.hasMore, query);
 }
 
 function shownIdOf({ params }: Request): string {
@@ -140,7 +145,7 @@ function shownIdOf({ params }: Request): string {
 }
 
 /** Removes control characters, which would break lines in a terminal, and cuts long names. */
-function nameOf(filename: string): string {
+function cleanName(filename: string): string {
   const name = filename.replaceAll(/\p{Cc}/gu, '').slice(0, maxNameLength);
   return name === '' ? 'unnamed' : name;
 }

@@ -9,7 +9,7 @@ import { identityOf } from '../http/require-key.ts';
 import { receiveForm, type Form } from './receive-form.ts';
 
 export interface ReceiveFormParts {
-  held: HeldBodies;
+  heldBodies: HeldBodies;
   /** Whether the time to drain is over and the process is about to exit. */
   isEnding: () => boolean;
   /** Milliseconds without a byte after which the form is refused. */
@@ -19,11 +19,12 @@ export interface ReceiveFormParts {
 }
 
 /** A file in base64, split into pieces. */
-type Coded = Pick<FormFile, 'bytes' | 'start'> & { data: readonly Buffer[] };
+type Base64File = Pick<FormFile, 'bytes' | 'start'> & { data: readonly Buffer[] };
 
 /** Largest number of files of a form: as many pictures as OpenAI accepts, and a mask. */
 const maxFiles = 17;
 
+/** Number of characters of a file's base64 in the field `start`. */
 const startLength = 88;
 
 /**
@@ -35,36 +36,36 @@ const startLength = 88;
 export async function receiveFormBody(
   request: Request,
   response: Response,
-  { held, isEnding, bodyTimeoutMs: timeoutMs, inputFiles: { maxBytes } }: ReceiveFormParts,
+  { heldBodies, isEnding, bodyTimeoutMs: timeoutMs, inputFiles: { maxBytes } }: ReceiveFormParts,
 ): Promise<ReceivedBody | undefined> {
   // The client may have disconnected while its key was checked.
   if (response.destroyed) return undefined;
-  const holding = held.admit(identityOf(response));
-  response.on('close', () => holding.release());
-  let left = maxBytes;
+  const reservation = heldBodies.admit(identityOf(response));
+  response.on('close', () => reservation.release());
+  let remainingBytes = maxBytes;
   const onBytes = (plain: number, coded: number): void => {
-    left -= plain;
-    if (left < 0) throw new RouterError('body_too_large', `The form is larger than ${maxBytes} bytes.`);
-    holding.grow(coded);
+    remainingBytes -= plain;
+    if (remainingBytes < 0) throw new RouterError('body_too_large', `The form is larger than ${maxBytes} bytes.`);
+    reservation.grow(coded);
   };
   const form = await receiveForm(request, {
     timeoutMs,
-    holding,
+    reservation,
     maxFiles,
     isKept: () => true,
-    keep: (content) => inBase64(content, onBytes),
+    keep: (content) => encodeFile(content, onBytes),
   });
   if (response.destroyed) return undefined;
   if (isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
-  const body = jsonOf(form, onBytes);
+  const body = toJson(form, onBytes);
   await claimIdempotencyKey(response, body);
-  return { body, grow: holding.grow, releaseBody: holding.releaseBody };
+  return { body, grow: reservation.grow, releaseBody: reservation.releaseBody };
 }
 
-async function inBase64(
+async function encodeFile(
   content: AsyncIterable<Uint8Array>,
   onBytes: (plain: number, coded: number) => void,
-): Promise<Coded> {
+): Promise<Base64File> {
   const data: Buffer[] = [];
   let bytes = 0;
   let rest = Buffer.alloc(0);
@@ -89,7 +90,7 @@ async function inBase64(
 }
 
 /** Returns a form as JSON. Fields whose names end with `[]` become lists. Of other fields with the same name, the last one counts. */
-function jsonOf({ entries, files }: Form<Coded>, onBytes: (plain: number, coded: number) => void): Buffer {
+function toJson({ entries, files }: Form<Base64File>, onBytes: (plain: number, coded: number) => void): Buffer {
   const jsonText = (value: unknown): string => {
     const text = JSON.stringify(value);
     // The text may be longer than it was in the form, because one character may have become six.

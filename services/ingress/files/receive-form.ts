@@ -2,16 +2,16 @@ import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyFileStream, type BusboyHeaders } from '@fastify/busboy';
 import { RouterError } from '#shared/core/errors.ts';
 import type { BodyReservation } from '../http/held-bodies.ts';
-import { arrivingBody } from './arriving-body.ts';
+import { readArrivingBody } from './read-arriving-body.ts';
 
 /** Limits of a form apart from its files. The longest field is a prompt for pictures, with 32,000 characters. */
 const limits = { fields: 20, fieldNameSize: 100, fieldSize: 128 * 1024, headerPairs: 20 };
 
-/** Largest number of bytes outside of files: those of the fields, and of the heads of all parts. */
+/** Largest number of bytes outside of files: the bytes of the fields, and of the heads of all parts. */
 const maxOutside = limits.fields * limits.fieldSize + 64 * 1024;
 
 /** Memory of a piece of a field. Each byte may become a character of two bytes. A piece of one byte costs as much as a short string. */
-const memoryOf = (bytes: number): number => 2 * bytes + 64;
+const memoryOfField = (bytes: number): number => 2 * bytes + 64;
 
 /** What a form says about a file. */
 export interface FormFile {
@@ -35,8 +35,8 @@ export interface Form<Kept> {
 export interface FormReader<Kept> {
   /** Milliseconds without a byte after which the form is refused. */
   timeoutMs: number;
-  /** The memory reserved for the request, see `arrivingBody`. */
-  holding: Pick<BodyReservation, 'markSlow' | 'markArrived' | 'grow'>;
+  /** The memory reserved for the request, see `readArrivingBody`. */
+  reservation: Pick<BodyReservation, 'markSlow' | 'markArrived' | 'grow'>;
   /** Largest number of files; a form with more is refused. */
   maxFiles: number;
   /** Whether the file of a field is kept. Other files are read and discarded. */
@@ -55,67 +55,67 @@ export interface FormReader<Kept> {
  */
 export async function receiveForm<Kept>(
   request: IncomingMessage,
-  { timeoutMs, holding, maxFiles, isKept, keep, discard }: FormReader<Kept>,
+  { timeoutMs, reservation, maxFiles, isKept, keep, discard }: FormReader<Kept>,
 ): Promise<Form<Kept>> {
   const parser = openParser(request, maxFiles);
   const entries: [name: string, value: string][] = [];
-  const failed = Promise.withResolvers<never>();
+  const failure = Promise.withResolvers<never>();
   let hasFailed = false;
-  failed.promise.catch(() => {
+  failure.promise.catch(() => {
     hasFailed = true;
   });
   const contents: BusboyFileStream[] = [];
-  const keeping: Promise<KeptFile<Kept>>[] = [];
-  parser.on('error', (cause: unknown) => failed.reject(notAForm(cause)));
-  parser.on('filesLimit', () => failed.reject(tooMany('files', maxFiles)));
-  parser.on('fieldsLimit', () => failed.reject(tooMany('fields', limits.fields)));
-  parser.on('partsLimit', () => failed.reject(tooMany('parts', limits.fields + maxFiles)));
+  const keptFiles: Promise<KeptFile<Kept>>[] = [];
+  parser.on('error', (cause: unknown) => failure.reject(notAForm(cause)));
+  parser.on('filesLimit', () => failure.reject(tooMany('files', maxFiles)));
+  parser.on('fieldsLimit', () => failure.reject(tooMany('fields', limits.fields)));
+  parser.on('partsLimit', () => failure.reject(tooMany('parts', limits.fields + maxFiles)));
   parser.on('field', (name: string | undefined, value, _isNameCut, isCut) => {
-    if (name === undefined) failed.reject(unnamed());
-    else if (isCut) failed.reject(tooLong(name));
+    if (name === undefined) failure.reject(unnamed());
+    else if (isCut) failure.reject(tooLong(name));
     else entries.push([name, value]);
   });
   // A part may have a file's content but no file name.
   parser.on('file', (field: string | undefined, stream, name: string | undefined, _encoding, mimeType) => {
     contents.push(stream);
     stream.on('error', () => undefined);
-    if (field === undefined) failed.reject(unnamed());
+    if (field === undefined) failure.reject(unnamed());
     if (field === undefined || !isKept(field)) {
       stream.resume();
       return;
     }
     const kept = keep(stream).then((content) => ({ field, name: name ?? '', mimeType, kept: content }));
-    kept.catch((error: unknown) => failed.reject(error));
-    keeping.push(kept);
+    kept.catch((error: unknown) => failure.reject(error));
+    keptFiles.push(kept);
   });
-  let arrived = 0;
-  let outside = 0;
+  let arrivedBytes = 0;
+  let bytesOutside = 0;
   const countOutside = (): void => {
-    const bytes = arrived - contents.reduce((sum, { bytesRead }) => sum + bytesRead, 0);
-    if (bytes <= outside) return;
+    const bytes = arrivedBytes - contents.reduce((sum, { bytesRead }) => sum + bytesRead, 0);
+    if (bytes <= bytesOutside) return;
     if (bytes > maxOutside)
       throw new RouterError('body_too_large', `The form has more than ${maxOutside} bytes besides its files.`);
-    holding.grow(memoryOf(bytes - outside));
-    outside = bytes;
+    reservation.grow(memoryOfField(bytes - bytesOutside));
+    bytesOutside = bytes;
   };
   try {
-    for await (const piece of arrivingBody(request, timeoutMs, holding)) {
+    for await (const piece of readArrivingBody(request, timeoutMs, reservation)) {
       if (!parser.write(piece) || hasFailed) {
         const drained = Promise.withResolvers<void>();
         parser.once('drain', drained.resolve);
-        await Promise.race([failed.promise, drained.promise]);
+        await Promise.race([failure.promise, drained.promise]);
       }
-      arrived += piece.length;
+      arrivedBytes += piece.length;
       countOutside();
     }
     const finished = Promise.withResolvers<void>();
     parser.once('finish', finished.resolve);
     parser.end();
-    await Promise.race([failed.promise, finished.promise]);
-    return { fields: new Map(entries), entries, files: await Promise.all(keeping) };
+    await Promise.race([failure.promise, finished.promise]);
+    return { fields: new Map(entries), entries, files: await Promise.all(keptFiles) };
   } catch (error) {
     for (const content of contents) content.destroy(error instanceof Error ? error : undefined);
-    for (const file of await Promise.allSettled(keeping))
+    for (const file of await Promise.allSettled(keptFiles))
       if (file.status === 'fulfilled') await discard?.(file.value.kept);
     throw error;
   }

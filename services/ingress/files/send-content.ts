@@ -31,7 +31,7 @@ export async function sendContent(request: Request, response: Response, parts: C
   response.writeHead(range ? 206 : 200, {
     'content-type': file.mimeType,
     'content-length': to - from,
-    'content-disposition': attachment(file.name),
+    'content-disposition': toContentDisposition(file.name),
     'accept-ranges': 'bytes',
     ...(range && { 'content-range': `bytes ${from}-${to - 1}/${file.bytes}` }),
     // A browser must not show an uploaded file as a page of the router.
@@ -75,11 +75,11 @@ function readRange(header: string | undefined, bytes: number, response: Response
 }
 
 /** Returns a `Content-Disposition` with the file's name (RFC 6266). */
-function attachment(name: string): string {
+function toContentDisposition(name: string): string {
   const plain = name.replaceAll(/[^\w.-]/g, '_').slice(0, 100);
-  return `attachment; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(name).replaceAll(/['()*]/g, percent)}`;
+  return `attachment; filename="${plain}"; filename*=UTF-8''${encodeURIComponent(name).replaceAll(/['()*]/g, percentEncode)}`;
 }
 
-function percent(character: string): string {
+function percentEncode(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }

@@ -4,7 +4,7 @@ import { version } from '#shared/core/version.ts';
 
 /**
  * Creates the handler of `GET /` that lists the URLs of the console and the APIs, for clients that do not request HTML, such as `curl`.
- * @param publicUrl URL at which people reach the router; if undefined, that of the request is used
+ * @param publicUrl URL at which people reach the router; if undefined, the URL of the request is used
  * @param apis names and paths of the APIs
  */
 export function answerAddressList(

@@ -1,18 +1,18 @@
 /** Matches host names that stand for the machine itself, as `URL` writes them. */
-const ownMachine = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/;
+const loopbackPattern = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/;
 
 /**
  * Returns warnings for the operator about `PUBLIC_URL`: it is https, but `TRUSTED_PROXIES` is empty; or it has no TLS. The ingress itself
  * serves plain HTTP.
  */
-export function addressWarnings(config: {
+export function findAddressWarnings(config: {
   PUBLIC_URL?: string | undefined;
   TRUSTED_PROXIES: readonly string[];
 }): string[] {
   const address = URL.parse(config.PUBLIC_URL ?? '');
   if (address?.protocol === 'https:' && config.TRUSTED_PROXIES.length === 0)
     return ['PUBLIC_URL is https, but TRUSTED_PROXIES is empty: cookies lack Secure, and all clients are one address'];
-  if (address?.protocol === 'http:' && !ownMachine.test(address.hostname))
+  if (address?.protocol === 'http:' && !loopbackPattern.test(address.hostname))
     return ['PUBLIC_URL has no TLS: passwords, keys and tokens can be read on the way, and programs cannot sign in'];
   return [];
 }

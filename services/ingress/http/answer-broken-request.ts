@@ -14,7 +14,7 @@ export interface BrokenRequestParts {
 }
 
 /**
- * Creates the listener of `clientError`. It answers requests that Node's HTTP parser rejects because they are not HTTP, are too slow, or
+ * Creates the listener of `clientError`, which answers requests that Node's HTTP parser rejects because they are not HTTP, are too slow, or
  * have headers that are too large. By default, Node answers them without a body and closes the connection.
  */
 export function createBrokenRequestListener(
@@ -26,7 +26,7 @@ export function createBrokenRequestListener(
       socket.destroy();
       return;
     }
-    const refusal = explain(error);
+    const refusal = toRefusal(error);
     const requestId = createRequestId();
     log.info({ requestId, code: refusal.code, reason: error.code }, 'request refused');
     countRefusal({ format: format.name, requestId, error: refusal, key: undefined, asked: undefined });
@@ -44,7 +44,7 @@ export function createBrokenRequestListener(
   };
 }
 
-function explain(error: NodeJS.ErrnoException): RouterError {
+function toRefusal(error: NodeJS.ErrnoException): RouterError {
   if (error instanceof RouterError) return error;
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':

@@ -14,7 +14,10 @@ export interface AnswerErrorParts {
   countRefusal: CountRefusal;
 }
 
-/** Creates the error handler of a format's routes. It logs, traces and counts each thrown error, and answers with it in that format. */
+/**
+ * Creates the error handler of a format's routes. The handler logs, traces and counts each thrown error, and answers with it in that
+ * format.
+ */
 export function createErrorHandler(format: AnswerFormat, { log, countRefusal }: AnswerErrorParts): ErrorRequestHandler {
   return (error: unknown, request: Request, response: Response, next: NextFunction): void => {
     const refusal = asRouterError(error);

@@ -5,9 +5,9 @@ import { memoryOfPiece } from './read-body.ts';
 /** Bytes of memory of a request and its connection, without the body. */
 const requestBytes = 16 * 1024;
 
-/** The bodies that arrive here may use one part of this many of the memory limit. */
-const memoryParts = 32;
-/** Largest number of bytes that they may use, however large the memory limit is. */
+/** The memory limit is divided by this to compute how many bytes these bodies may use. */
+const memoryDivisor = 32;
+/** Largest number of bytes that these bodies may use, however large the memory limit is. */
 const maxBytesOfAll = 32 * 1024 * 1024;
 
 /** Bytes of memory that the pieces of one body may need besides their content. A client may send each byte as a piece of its own. */
@@ -16,8 +16,8 @@ const maxPieceBytes = 64 * 1024;
 /**
  * Bounds the memory of bodies that are read before a key is checked: those of people who sign in, and of administrators. Each body counts
  * with its declared length until it is complete. A compressed body, or one without a declared length, counts with the maximum. When all
- * bodies together need too much memory, the request that has been arriving for longest is disconnected, so that fast clients do not wait for
- * slow ones. A request whose body comes in very many small pieces is disconnected, too.
+ * bodies together need too much memory, the request that has been arriving for longest is disconnected, so that fast clients do not wait
+ * for slow ones. A request whose body comes in very many small pieces is disconnected, too.
  */
 export class ArrivingBodies {
   readonly #maxBytes: number;
@@ -30,10 +30,10 @@ export class ArrivingBodies {
   }
 
   /**
-   * Creates the handler to mount before a handler that reads a body.
-   * @param maxBytes largest body that the later handler reads
+   * Creates the handler that counts the bodies of a route. Mount it before the handler that reads the body.
+   * @param maxBytes largest body in bytes that the later handler reads
    */
-  within(maxBytes: number): RequestHandler {
+  createHandler(maxBytes: number): RequestHandler {
     return (request, response, next) => {
       const { 'content-length': length, 'transfer-encoding': transfer, 'content-encoding': encoding } = request.headers;
       if (length === undefined && transfer === undefined) return next();
@@ -80,6 +80,6 @@ function endBodyOfSmallPieces(request: Request): void {
  * Returns the bytes that all bodies read before a key is checked may have together.
  * @param memoryBytes the memory limit of the container; 0 if it has none
  */
-export function arrivingBytes(memoryBytes: number): number {
-  return Math.min(maxBytesOfAll, computeMemoryShare(memoryParts, memoryBytes));
+export function computeArrivingBytes(memoryBytes: number): number {
+  return Math.min(maxBytesOfAll, computeMemoryShare(memoryDivisor, memoryBytes));
 }

@@ -17,9 +17,10 @@ export interface ReplyOptions {
   requestId: string;
   /** See `StreamOpening`. */
   answerId?: string | undefined;
+  /** See `StreamOpening`. */
   repeated?: StreamOpening['repeated'];
   stream: boolean;
-  unread: UnreadOutputs;
+  unreadOutputs: UnreadOutputs;
   /** Called when the answer begins. From then on, the request body may be released. */
   onBegin: () => void;
   /** See `ModelSink.hold`. */
@@ -44,18 +45,18 @@ export class ClientReply implements ModelSink {
   #running: Pick<RunningRequest, 'fail'> | undefined;
 
   constructor(response: ServerResponse, options: ReplyOptions) {
-    const { format, requestId, answerId, repeated, stream, unread, onBegin, hold } = options;
+    const { format, requestId, answerId, repeated, stream, unreadOutputs, onBegin, hold } = options;
     this.#response = response;
     this.#format = format;
     this.#requestId = requestId;
     this.#stream = stream;
     this.#answer = format.openStream({ requestId, answerId, repeated });
-    this.#output = new BoundedResponse(response, unread, () => this.#onUnread());
+    this.#output = new BoundedResponse(response, unreadOutputs, () => this.#onUnread());
     this.#onBegin = onBegin;
     this.#hold = hold;
   }
 
-  /** Sets the running request that fails when the client does not read the answer. */
+  /** Sets the running request to fail when the client does not read the answer, and returns that request. */
   failWhenUnread(running: RunningRequest | undefined): RunningRequest | undefined {
     this.#running = running;
     return running;
@@ -102,7 +103,7 @@ export class ClientReply implements ModelSink {
     this.#output.write(piece);
   }
 
-  /** Writes a comment into the stream for people who read it. The headers are already sent, and clients ignore comments. */
+  /** Writes a comment into the stream for people who read it, when another worker continues the answer. Clients ignore comments. */
   moved({ attempt }: ServedJob): void {
     if (attempt && !this.#answer.isPlain) this.#output.write(`: rtr moved to ${attempt.worker.id}\n\n`);
   }

@@ -8,6 +8,7 @@ import type { OpenRequests } from './open-requests.ts';
 import type { CountRefusal } from './refused-request.ts';
 import { serveInTurn } from './serve-in-turn.ts';
 
+/** Milliseconds within which the headers of a request must arrive. */
 const headersTimeoutMs = 20_000;
 
 /**
@@ -22,12 +23,12 @@ const checkSlowMs = 1_000;
 /** Milliseconds without traffic after which TCP checks whether the client's machine still answers. */
 const probeClientMs = 30_000;
 
-/** Milliseconds for which idle keep-alive connections stay open. This is longer than load balancers keep their connections open. */
+/** Milliseconds for which idle keep-alive connections stay open: longer than load balancers keep their connections open. */
 const keepAliveTimeoutMs = 75_000;
 
 export interface ClientServerParts {
   log: Logger;
-  open: OpenRequests;
+  openRequests: OpenRequests;
   countRefusal: CountRefusal;
   bodyTimeoutMs: number;
 }
@@ -35,9 +36,9 @@ export interface ClientServerParts {
 /** Creates the HTTP server for clients. Requests that are not valid HTTP receive an error in the first client format. */
 export function createClientServer(
   app: RequestListener,
-  { log, open, countRefusal, bodyTimeoutMs }: ClientServerParts,
+  { log, openRequests, countRefusal, bodyTimeoutMs }: ClientServerParts,
 ): Server {
-  const isAnswering = (socket: Duplex): boolean => open.isAnswering(socket);
+  const isAnswering = (socket: Duplex): boolean => openRequests.isAnswering(socket);
   const answerBroken = createBrokenRequestListener(clientFormats[0], { log, countRefusal, isAnswering });
   const serve = serveInTurn(app, answerBroken);
   const server = createServer(

@@ -8,7 +8,7 @@ import type { OpenRequests } from './open-requests.ts';
 const lastErrorsMs = 500;
 
 export interface DrainParts {
-  open: OpenRequests;
+  openRequests: OpenRequests;
   server: Server;
   dispatcher: Pick<Dispatcher, 'active' | 'drain'>;
   /** Milliseconds within which load balancers stop sending requests. */
@@ -27,16 +27,16 @@ export interface DrainParts {
  * error.
  */
 export async function drainRequests(parts: DrainParts): Promise<void> {
-  const { open, server, dispatcher, leaveMs, drainMs, onClosed: onFinishing, onEnding, log } = parts;
-  open.startLeaving();
+  const { openRequests, server, dispatcher, leaveMs, drainMs, onClosed, onEnding, log } = parts;
+  openRequests.startLeaving();
   log.info({ ms: leaveMs }, 'leaving: requests are still served');
   await pause(leaveMs);
   log.info({ active: dispatcher.active }, 'finishing running answers');
   // The server's own `close` also closes idle connections, on which a request may be on its way.
   Server.prototype.close.call(server);
-  onFinishing();
-  await open.drain(drainMs);
+  onClosed();
+  await openRequests.drain(drainMs);
   onEnding();
   await dispatcher.drain(0);
-  await open.drain(lastErrorsMs);
+  await openRequests.drain(lastErrorsMs);
 }

@@ -2,10 +2,10 @@
 const sampleMs = 100;
 
 /** Weight of one sample in the moving average. With it, the average covers about the last seven samples. */
-const weight = 0.15;
+const sampleWeight = 0.15;
 
 /** Largest value of one sample in milliseconds, so that a process that was suspended once does not count as overloaded. */
-const maxOfOneMs = 3_000;
+const maxSampleMs = 3_000;
 
 /**
  * Measures the load of the event loop as the moving average of the milliseconds by which timers run late. An overloaded ingress would read
@@ -22,7 +22,7 @@ export class EventLoopLoad {
   /** @param maxMs average delay above which `isBehind` becomes true, until the delay falls to half of it; 0 switches the check off */
   constructor(maxMs: number) {
     this.#maxMs = maxMs;
-    this.#timer = setInterval(() => this.#look(performance.now()), sampleMs);
+    this.#timer = setInterval(() => this.#sample(performance.now()), sampleMs);
     this.#timer.unref();
   }
 
@@ -34,10 +34,10 @@ export class EventLoopLoad {
     clearInterval(this.#timer);
   }
 
-  #look(now: number): void {
-    const lateMs = Math.min(maxOfOneMs, Math.max(0, now - this.#dueAt));
+  #sample(now: number): void {
+    const lateMs = Math.min(maxSampleMs, Math.max(0, now - this.#dueAt));
     this.#dueAt = now + sampleMs;
-    this.#delayMs += (lateMs - this.#delayMs) * weight;
+    this.#delayMs += (lateMs - this.#delayMs) * sampleWeight;
     this.#isBehind = this.#maxMs > 0 && this.#delayMs > (this.#isBehind ? this.#maxMs / 2 : this.#maxMs);
   }
 }

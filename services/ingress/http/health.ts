@@ -13,9 +13,9 @@ export interface Health {
   redis: boolean;
   /** `lost`: the account store was emptied or replaced, and no operator has confirmed that. */
   store: 'intact' | 'lost';
-  /** Live workers that take jobs, by tier. */
+  /** Number of live workers that take jobs, by tier. */
   workers: Record<Tier, number>;
-  /** Live workers whose upstream fails. */
+  /** Number of live workers whose upstream fails. */
   failing: number;
 }
 

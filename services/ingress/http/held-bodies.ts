@@ -8,11 +8,15 @@ export interface BodyReservation {
    * @throws RouterError `overloaded` if there is not enough memory for all bodies; `invalid_json` after `release`
    */
   grow: (bytes: number) => void;
-  /** Marks the body as slow to arrive. When another request needs its place, the reservation is released and `end` is called. */
+  /**
+   * Marks the body as slow to arrive. When another request needs the place of this one, the reservation is released and `end` is called.
+   */
   markSlow: (end: (error: RouterError) => void) => void;
   /** Marks the body as complete. */
   markArrived: () => void;
+  /** Releases the memory of the body. The request still occupies its place. */
   releaseBody: () => void;
+  /** Releases the memory and the place of the request. */
   release: () => void;
 }
 
@@ -22,7 +26,7 @@ export interface BodySender {
   readonly limits: readonly PartyLimits[];
 }
 
-interface Share {
+interface KeyUse {
   bytes: number;
   requests: number;
   /** Number of requests whose bodies are slow to arrive. */
@@ -33,13 +37,13 @@ interface Share {
 const activeBytes = 64 * 1024;
 
 /** Returns the default limit of concurrent requests: as many as fit into half of the memory limit, between 100 and 20,000. */
-export function defaultMaxActive(limitBytes: number): number {
+export function computeDefaultMaxActive(limitBytes: number): number {
   const fits = limitBytes > 0 ? Math.floor(limitBytes / 2 / activeBytes) : Number.POSITIVE_INFINITY;
   return Math.max(100, Math.min(20_000, fits));
 }
 
 /** Returns the default limit of bytes for bodies: a quarter of the memory limit, and at most 1 GiB. */
-export function defaultHeldBytes(limitBytes: number): number {
+export function computeDefaultHeldBytes(limitBytes: number): number {
   return limitBytes > 0 ? Math.min(1024 ** 3, Math.floor(limitBytes / 4)) : 1024 ** 3;
 }
 
@@ -49,18 +53,18 @@ export function defaultHeldBytes(limitBytes: number): number {
  */
 const extraSlowBodies = 8;
 
-/** One key may have all places for requests except one of this many, which stays free for other keys. */
+/** A key may occupy all places for requests except one in this many, which stays free for other keys. */
 const placesForOthers = 10;
 
 /**
  * Limits the number of requests that arrive or run at once, and the memory of their bodies. If a key already has bodies in memory, its next
- * body is admitted only if its total does not exceed the memory that then stays free. So other keys have room.
+ * body is admitted only if all bodies of the key together are not larger than the memory that then stays free for other keys.
  */
 export class HeldBodies {
   readonly #maxBytes: number;
   readonly #maxCount: number;
   /** By key id; contains only keys that have a request. */
-  readonly #shares = new Map<string, Share>();
+  readonly #useByKey = new Map<string, KeyUse>();
   /** Requests whose bodies are slow to arrive, the longest wait first. */
   readonly #slow = new Map<BodyReservation, (error: RouterError) => void>();
   readonly #load: { readonly isBehind: boolean };
@@ -84,65 +88,65 @@ export class HeldBodies {
    * slow bodies than it may have (see `extraSlowBodies`)
    */
   admit({ id, limits }: BodySender): BodyReservation {
-    const share = this.#shares.get(id) ?? { bytes: 0, requests: 0, slow: 0 };
-    if (share.slow >= extraSlowBodies && share.slow >= requestsAtOnce(limits) + extraSlowBodies)
-      throw stillArriving(share.slow);
+    const keyUse = this.#useByKey.get(id) ?? { bytes: 0, requests: 0, slow: 0 };
+    if (keyUse.slow >= extraSlowBodies && keyUse.slow >= findConcurrentLimit(limits) + extraSlowBodies)
+      throw stillArriving(keyUse.slow);
     if (this.#count >= this.#maxCount) this.#endSlowest();
     const maxOfKey = this.#maxCount - Math.floor(this.#maxCount / placesForOthers);
-    if (this.#count >= this.#maxCount || share.requests >= maxOfKey) throw overloaded();
+    if (this.#count >= this.#maxCount || keyUse.requests >= maxOfKey) throw overloaded();
     if (this.#load.isBehind) throw new RouterError('overloaded', 'The router is busy.', { retryAfter: 1 });
-    this.#shares.set(id, share);
+    this.#useByKey.set(id, keyUse);
     this.#count += 1;
-    share.requests += 1;
-    let held = 0;
+    keyUse.requests += 1;
+    let ownBytes = 0;
     let isOpen = true;
     const add = (bytes: number): void => {
       this.#bytes += bytes;
-      held += bytes;
-      share.bytes += bytes;
+      ownBytes += bytes;
+      keyUse.bytes += bytes;
     };
-    const holding: BodyReservation = {
+    const reservation: BodyReservation = {
       grow: (bytes) => {
-        // Decompression may continue after the client has disconnected. Its output must not be counted.
+        // Decompression may continue after the client has disconnected. The decompressed bytes must not be counted.
         if (!isOpen) throw new RouterError('invalid_json', 'The request body was cut off.');
         const free = this.#maxBytes - this.#bytes - bytes;
-        const ofRest = share.bytes - held;
-        if (free < 0 || (ofRest > 0 && ofRest + held + bytes > free)) throw overloaded();
+        const otherBytes = keyUse.bytes - ownBytes;
+        if (free < 0 || (otherBytes > 0 && otherBytes + ownBytes + bytes > free)) throw overloaded();
         add(bytes);
       },
       markSlow: (end) => {
-        if (!isOpen || this.#slow.has(holding)) return;
-        share.slow += 1;
-        this.#slow.set(holding, end);
+        if (!isOpen || this.#slow.has(reservation)) return;
+        keyUse.slow += 1;
+        this.#slow.set(reservation, end);
       },
       markArrived: () => {
-        if (this.#slow.delete(holding)) share.slow -= 1;
+        if (this.#slow.delete(reservation)) keyUse.slow -= 1;
       },
-      releaseBody: () => add(-held),
+      releaseBody: () => add(-ownBytes),
       release: () => {
         if (!isOpen) return;
         isOpen = false;
-        holding.markArrived();
+        reservation.markArrived();
         this.#count -= 1;
-        share.requests -= 1;
-        add(-held);
-        if (share.requests === 0) this.#shares.delete(id);
+        keyUse.requests -= 1;
+        add(-ownBytes);
+        if (keyUse.requests === 0) this.#useByKey.delete(id);
       },
     };
-    return holding;
+    return reservation;
   }
 
   /** Ends the request that has waited longest for its body, because a fast client must not wait for a slow one. */
   #endSlowest(): void {
     const [slowest] = this.#slow;
     if (!slowest) return;
-    const [holding, end] = slowest;
-    holding.release();
+    const [reservation, end] = slowest;
+    reservation.release();
     end(overloaded());
   }
 }
 
-function requestsAtOnce(limits: readonly PartyLimits[]): number {
+function findConcurrentLimit(limits: readonly PartyLimits[]): number {
   return Math.min(...limits.map((party) => party.limits.concurrentRequests ?? Number.POSITIVE_INFINITY));
 }
 

@@ -33,7 +33,7 @@ export class HttpCaller implements Caller {
     for (const [name, value] of Object.entries(headers)) this.#response.setHeader(name, value);
   }
 
-  /** From now on, a request with an idempotency key continues without its client, so that a repetition of the request gets the answer. */
+  /** Makes a request with an idempotency key continue without its client, so that a repetition of the request gets the answer. */
   onEffects(): void {
     runUncancelled(this.#response);
   }
@@ -42,8 +42,8 @@ export class HttpCaller implements Caller {
     return this.#response.destroyed;
   }
 
-  /** Cancels the running request when its client disconnects. A finished request is not affected. */
-  cancels(running: RunningRequest | undefined): RunningRequest | undefined {
+  /** Makes the running request be cancelled when its client disconnects, and returns the request. A finished request is not affected. */
+  cancelOnDisconnect(running: RunningRequest | undefined): RunningRequest | undefined {
     if (!running) return undefined;
     if (this.#response.destroyed) running.cancel();
     else this.#response.on('close', running.cancel);

@@ -14,7 +14,7 @@ export class OpenRequests {
   #closedAt = -Infinity;
   readonly #bySocket = new WeakMap<Duplex, ServerResponse>();
   #onChange: (() => void) | undefined;
-  #leaving = false;
+  #isLeaving = false;
 
   get count(): number {
     return this.#open.size;
@@ -22,11 +22,11 @@ export class OpenRequests {
 
   /** Whether the ingress sends clients and load balancers to other nodes. Requests that still arrive are served. */
   get isLeaving(): boolean {
-    return this.#leaving;
+    return this.#isLeaving;
   }
 
-  /** Counts every request. Mount it before all other handlers. */
-  readonly follow = (request: Request, response: Response, next: NextFunction): void => {
+  /** Handler that counts every request. Mount it before all other handlers. */
+  readonly track = (request: Request, response: Response, next: NextFunction): void => {
     const { socket } = request;
     this.#open.add(response);
     this.#bySocket.set(socket, response);
@@ -38,7 +38,7 @@ export class OpenRequests {
       if (this.#bySocket.get(socket) === response) this.#bySocket.delete(socket);
       this.#onChange?.();
     });
-    if (this.#leaving) response.setHeader('connection', 'close');
+    if (this.#isLeaving) response.setHeader('connection', 'close');
     next();
   };
 
@@ -46,7 +46,7 @@ export class OpenRequests {
    * Counts a response that has no connection.
    * @returns a function that stops counting it
    */
-  hold(response: ServerResponse): () => void {
+  trackDetached(response: ServerResponse): () => void {
     this.#open.add(response);
     return () => {
       this.#open.delete(response);
@@ -62,7 +62,7 @@ export class OpenRequests {
 
   /** From now on, each answer that begins has the header `connection: close`. */
   startLeaving(): void {
-    this.#leaving = true;
+    this.#isLeaving = true;
     for (const response of this.#open) if (!response.headersSent) response.setHeader('connection', 'close');
   }
 

@@ -11,16 +11,16 @@ type Decoder = Transform & { bytesWritten: number };
 const zstdWindowLog = 24;
 
 /**
- * Largest ratio of the decompressed to the compressed size of a body. It is checked once more than `expandedBytes` are decompressed. Texts
- * and base64 usually compress to a tenth at best.
+ * Largest ratio of the decompressed to the compressed size of a body. The ratio is checked once more than `expandedBytes` are decompressed.
+ * Texts and base64 usually compress to a tenth at best.
  */
 const maxExpansion = 100;
 const expandedBytes = 1024 * 1024;
 
-/** Bytes of memory of a piece of a body besides its content. They count only for pieces with less content than this. */
+/** Bytes of memory of a piece of a body besides its content. They are counted only for pieces whose content is smaller than this. */
 const pieceBytes = 512;
 
-/** Returns the bytes of memory of one of several pieces of a body. A client may send each byte as a piece of its own. */
+/** Returns how many bytes of memory a piece needs if its body has several pieces. A client may send each byte as a piece of its own. */
 export function memoryOfPiece(bytes: number): number {
   return bytes < pieceBytes ? bytes + pieceBytes : bytes;
 }
@@ -33,18 +33,19 @@ export interface BodyLimits {
 
 /**
  * Reads a request's whole body, decompressed and without a byte order mark.
- * @param holding the memory reserved for the request; an error that it throws ends the reading
+ * @param reservation the memory reserved for the request; an error that it throws ends the reading
  * @throws RouterError `body_too_large`, `request_timeout`, `unsupported_encoding`; `invalid_json` for a body that is cut off or cannot be
  * decompressed. Throws as soon as the problem is detected; the rest of the request stays unread, see `refuse`
  */
 export type ReadBody = (
   request: IncomingMessage,
-  holding: Pick<BodyReservation, 'grow' | 'markSlow' | 'markArrived'>,
+  reservation: Pick<BodyReservation, 'grow' | 'markSlow' | 'markArrived'>,
 ) => Promise<Buffer>;
 
+/** Creates the function that reads bodies within these limits. */
 export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody {
-  return async (request, holding) => {
-    const decoder = decoderFor(request.headers['content-encoding']);
+  return async (request, reservation) => {
+    const decoder = createDecoder(request.headers['content-encoding']);
     if (!decoder && Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
     const { promise: arrived, resolve, reject } = Promise.withResolvers<void>();
     let parts: Buffer[] = [];
@@ -55,7 +56,7 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
       try {
         if (bytes > maxBytes) throw tooLarge(maxBytes);
         if (decoder && bytes > Math.max(expandedBytes, decoder.bytesWritten * maxExpansion)) throw tooExpansive();
-        holding.grow(parts.length === 1 ? part.length : memoryOfPiece(part.length));
+        reservation.grow(parts.length === 1 ? part.length : memoryOfPiece(part.length));
       } catch (error) {
         reject(error);
       }
@@ -72,7 +73,7 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
     process.nextTick(() => {
       if (request.complete || isOver) return;
       timer = setTimeout(() => reject(tooSlow(timeoutMs)), timeoutMs);
-      holding.markSlow(reject);
+      reservation.markSlow(reject);
     });
     const source = decoder ? request.pipe(decoder) : request;
     source.on('data', onData).on('end', onEnd).on('error', onError);
@@ -80,13 +81,13 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
     if (request.destroyed) onClose();
     try {
       await arrived;
-      return withoutMark(parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts));
+      return removeByteOrderMark(parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts));
     } catch (error) {
       source.off('data', onData);
       throw error;
     } finally {
       isOver = true;
-      holding.markArrived();
+      reservation.markArrived();
       clearTimeout(timer);
       // The listeners stay on the request, which lives as long as its answer, so they must not reference the body. Removing them would cost
       // more, because it deletes a property, and V8 then keeps the emitter's listeners in a slower form.
@@ -99,10 +100,10 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
   };
 }
 
-/** Some editors and programs on Windows put this mark in front of a text. JSON does not allow it. */
+/** Some editors and programs on Windows put this mark in front of a text. JSON does not allow the mark. */
 const byteOrderMark = Buffer.from('\uFEFF');
 
-function withoutMark(body: Buffer): Buffer {
+function removeByteOrderMark(body: Buffer): Buffer {
   const { length } = byteOrderMark;
   return body.subarray(0, length).equals(byteOrderMark) ? body.subarray(length) : body;
 }
@@ -111,7 +112,7 @@ function withoutMark(body: Buffer): Buffer {
  * Returns the stream that decodes a content-encoding; undefined for an unencoded body.
  * @throws RouterError `unsupported_encoding`
  */
-function decoderFor(encoding: string | undefined): Decoder | undefined {
+function createDecoder(encoding: string | undefined): Decoder | undefined {
   switch (encoding?.trim().toLowerCase()) {
     case undefined:
     case '':

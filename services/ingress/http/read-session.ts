@@ -1,15 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { NamedSession } from '#shared/serving/compute-affinity.ts';
 
-/** Headers in which clients name an agent session. In this order, they are those of opencode and others, Claude Code, and Codex. */
+/** Headers in which clients name an agent session: first that of opencode and others, then that of Claude Code, then that of Codex. */
 const sessionHeaders = ['x-session-affinity', 'x-claude-code-session-id', 'session-id'];
 
 /** Header of the client whose sessions keep their name after a compaction. */
 const restartingHeader = 'x-claude-code-session-id';
 
 /**
- * Headers in which clients name one agent of a session, which has its own conversation. The first header is that of Claude Code, the others
- * are those of Codex. Codex also numbers the windows of a thread, and each compaction begins a new window.
+ * Headers in which clients name one agent of a session, which has its own conversation. The first header is sent by Claude Code, the others
+ * are sent by Codex. Codex also numbers the windows of a thread, and each compaction begins a new window.
  */
 const agentHeaders = ['x-claude-code-agent-id', 'x-codex-window-id', 'thread-id'];
 

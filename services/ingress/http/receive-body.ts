@@ -7,12 +7,15 @@ import type { ReadBody } from './read-body.ts';
 
 export interface ReceiveParts {
   readBody: ReadBody;
-  held: HeldBodies;
+  heldBodies: HeldBodies;
   /** Whether the time to drain is over and the process is about to exit. */
   isEnding: () => boolean;
 }
 
-/** A request's body. Its memory stays reserved until the answer is complete or `releaseBody` is called. Keep no reference after that. */
+/**
+ * A request's body. Its memory stays reserved until the answer is complete or `releaseBody` is called. Keep no reference to the body after
+ * that.
+ */
 export interface ReceivedBody {
   body: Buffer;
   /**
@@ -31,17 +34,17 @@ export interface ReceivedBody {
 export async function receiveBody(
   request: Request,
   response: Response,
-  { readBody, held, isEnding }: ReceiveParts,
+  { readBody, heldBodies, isEnding }: ReceiveParts,
 ): Promise<ReceivedBody | undefined> {
   // The client may have disconnected while its key was checked.
   if (response.destroyed) return undefined;
-  const holding = held.admit(identityOf(response));
-  response.on('close', () => holding.release());
-  const body = await readBody(request, holding);
+  const reservation = heldBodies.admit(identityOf(response));
+  response.on('close', () => reservation.release());
+  const body = await readBody(request, reservation);
   if (response.destroyed) return undefined;
   if (isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
   const claimed = claimIdempotencyKey(response, body);
   // A request without an idempotency key does not wait, because even that would cost a turn of the microtask queue.
   if (claimed) await claimed;
-  return { body, grow: holding.grow, releaseBody: holding.releaseBody };
+  return { body, grow: reservation.grow, releaseBody: reservation.releaseBody };
 }

@@ -30,6 +30,7 @@ export function refuse(response: ServerResponse, format: AnswerFormat, error: Ro
   response.end(text);
 }
 
+/** Sends the status and the headers of a stream of server-sent events. */
 export function startEvents(response: ServerResponse): void {
   response.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',

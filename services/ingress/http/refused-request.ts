@@ -19,7 +19,7 @@ export function describeRefusal(response: Response, format: string, error: Route
     format,
     requestId: requestIdOf(response),
     error,
-    key: identity ?? keyOf(error),
+    key: identity ?? findRefusedKey(error),
     asked: response.locals['asked'] as string | undefined,
   };
 }
@@ -29,7 +29,7 @@ export function setRequestedName(response: Response, name: string): void {
   response.locals['asked'] = name;
 }
 
-function keyOf(error: RouterError): RefusedKey | undefined {
+function findRefusedKey(error: RouterError): RefusedKey | undefined {
   const refusal = [error, error.cause].find((each) => each instanceof InvalidKeyError);
   return refusal?.key;
 }

@@ -23,14 +23,14 @@ export interface RequireKeyParts {
 
 /**
  * Admits requests with a valid key. A request without any key is admitted if it has a sign-in session of the console.
- * @param alsoHeader another header that may carry the key, besides `Authorization: Bearer`
+ * @param otherHeader another header that may carry the key, besides `Authorization: Bearer`
  */
-export function requireKey(parts: RequireKeyParts, alsoHeader?: string): RequestHandler {
+export function requireKey(parts: RequireKeyParts, otherHeader?: string): RequestHandler {
   const { verifyKey, verifySession, noteUse } = parts;
   return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
     const authorization = request.get('authorization');
-    const bearer = bearerToken(authorization);
-    const rawKey = bearer ?? (alsoHeader ? request.get(alsoHeader) : undefined);
+    const bearer = readBearerToken(authorization);
+    const rawKey = bearer ?? (otherHeader ? request.get(otherHeader) : undefined);
     if (!rawKey) {
       const person = authorization === undefined ? await verifySession(request) : undefined;
       if (!person) {
@@ -48,7 +48,7 @@ export function requireKey(parts: RequireKeyParts, alsoHeader?: string): Request
       noteUse(identity.id);
       response.locals['identity'] = identity;
     } catch (error) {
-      throw alsoHeader !== undefined && bearer !== undefined ? aboutBearer(error) : error;
+      throw otherHeader !== undefined && bearer !== undefined ? withAuthorizationParam(error) : error;
     }
     next();
   };
@@ -60,12 +60,12 @@ export function identityOf(response: Response): KeyIdentity {
 }
 
 /** Adds to the error for a wrong key that the key was in `authorization`, for routes that accept a key in two headers. */
-function aboutBearer(error: unknown): unknown {
+function withAuthorizationParam(error: unknown): unknown {
   if (!(error instanceof RouterError) || error.code !== 'invalid_api_key') return error;
   return new RouterError(error.code, error.message, { param: 'authorization', cause: error });
 }
 
 /** Returns the token of an `Authorization` header; undefined for another scheme. */
-export function bearerToken(header: string | undefined): string | undefined {
+export function readBearerToken(header: string | undefined): string | undefined {
   return header?.match(/^Bearer\s+(\S+)\s*$/i)?.[1];
 }

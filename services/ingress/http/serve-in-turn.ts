@@ -7,7 +7,7 @@ const maxWaiting = 8;
 
 /**
  * Creates a listener that serves one request of a connection at a time. Node parses everything that it has read from a connection at once,
- * which may be more than two thousand pipelined requests. It calls its listener for each of them, even if the connection is closed
+ * which may be more than two thousand pipelined requests. Node calls its listener for each of them, even if the connection is closed
  * meanwhile.
  * @param serve is called with a request only when its answer can be sent
  * @param refuse sends an error to a connection on which too many requests wait or whose request names no host, and ends the connection
@@ -18,16 +18,16 @@ export function serveInTurn(
 ): RequestListener {
   const waiting = new WeakMap<Duplex, number>();
 
-  function end(error: RouterError, socket: Duplex): void {
+  function refuseAndClose(error: RouterError, socket: Duplex): void {
     refuse(error, socket);
     // Parsed requests stay in memory until the connection is closed. The answer is sent in this turn of the event loop.
     setImmediate(() => socket.destroy());
   }
 
-  function wait(request: IncomingMessage, response: ServerResponse): void {
+  function waitForTurn(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     const before = waiting.get(socket) ?? 0;
-    if (before >= maxWaiting) return end(tooManyWaiting(), socket);
+    if (before >= maxWaiting) return refuseAndClose(tooManyWaiting(), socket);
     waiting.set(socket, before + 1);
     // Node emits this event when it assigns the connection to a response.
     response.once('socket', () => {
@@ -42,9 +42,9 @@ export function serveInTurn(
   return (request, response) => {
     const { socket } = request;
     if (!socket.writable) return;
-    if (request.headers.host === undefined && request.httpVersion === '1.1') return end(noHost(), socket);
+    if (request.headers.host === undefined && request.httpVersion === '1.1') return refuseAndClose(noHost(), socket);
     if (response.socket) serve(request, response);
-    else wait(request, response);
+    else waitForTurn(request, response);
   };
 }
 

@@ -6,7 +6,8 @@ import { requestIdOf } from './request-id.ts';
 /** A request with a span. All response objects of the request share this object. */
 interface TracedRequest {
   readonly span: TraceSpan;
-  held?: Promise<void>;
+  /** Resolves when the attributes of the span are set; absent if they are set when the response closes. */
+  settled?: Promise<void>;
 }
 
 /**
@@ -47,20 +48,20 @@ export function traceOf(response: Response): TraceSpan | undefined {
  */
 export function holdTrace(response: Response, settled: Promise<void>): void {
   const traced = tracedOf(response);
-  if (traced) traced.held = settled;
+  if (traced) traced.settled = settled;
 }
 
 function tracedOf(response: Response): TracedRequest | undefined {
   return response.locals['trace'] as TracedRequest | undefined;
 }
 
-function end({ span, held }: TracedRequest, request: Request, response: Response): void {
+function end({ span, settled }: TracedRequest, request: Request, response: Response): void {
   const route = routeOf(request);
   if (route !== undefined) span.rename(`${request.method} ${route}`);
   span.set({ [names.httpRoute]: route, [names.httpStatus]: response.headersSent ? response.statusCode : undefined });
-  if (!held) return span.end();
+  if (!settled) return span.end();
   const at = performance.now();
-  void held.then(() => span.end(at));
+  void settled.then(() => span.end(at));
 }
 
 /** Returns the path as it is registered, not as the client sent it, because the number of registered paths is small. */

@@ -8,7 +8,7 @@ export function isHopCount(text = ''): boolean {
  * hops, no address that a client writes into the header is trusted, whatever network the client is in.
  * @param proxies `TRUSTED_PROXIES`
  */
-export function trustProxySetting(proxies: readonly string[]): readonly string[] | number {
+export function toTrustProxySetting(proxies: readonly string[]): readonly string[] | number {
   const [first] = proxies;
   return isHopCount(first) ? Number(first) : proxies;
 }

@@ -1,7 +1,7 @@
 /** Wakes a task that waits for a change. If `notify` is called while no task waits, the next wait ends at once. */
 export class WakeSignal {
   readonly #ends: AbortSignal;
-  #isRung = false;
+  #isNotified = false;
   #wake: (() => void) | undefined;
 
   /** @param ends ends the current wait, and all later ones at once */
@@ -11,7 +11,7 @@ export class WakeSignal {
 
   notify(): void {
     if (this.#wake) this.#wake();
-    else this.#isRung = true;
+    else this.#isNotified = true;
   }
 
   /** Resolves on the next call of `notify`, or after `ms` milliseconds. */
@@ -21,13 +21,13 @@ export class WakeSignal {
         clearTimeout(timer);
         this.#ends.removeEventListener('abort', end);
         this.#wake = undefined;
-        this.#isRung = false;
+        this.#isNotified = false;
         resolve();
       };
       const timer = setTimeout(end, ms);
       this.#ends.addEventListener('abort', end);
       this.#wake = end;
-      if (this.#isRung || this.#ends.aborted) end();
+      if (this.#isNotified || this.#ends.aborted) end();
     });
   }
 }

@@ -17,12 +17,12 @@ const bytesAtOnce = 128 * 1024;
 /** Milliseconds between a failed write and the next one. */
 const retryMs = 250;
 /** Milliseconds after the end of an answer until its journal gives up writing. */
-const endedMs = 60_000;
+const endTimeoutMs = 60_000;
 
 export interface JournalParts {
   answers: Pick<IdempotentAnswers, 'append' | 'finish' | 'answerBytes'>;
   /** Bounds the memory of all answers that are not written yet. */
-  room: Pick<StoreQueueBudget, 'take' | 'release'>;
+  journalBudget: Pick<StoreQueueBudget, 'take' | 'release'>;
   log: Pick<Logger, 'warn'>;
 }
 
@@ -32,44 +32,46 @@ interface Piece {
 }
 
 /**
- * Writes an answer to Redis while it is produced. The memory of unwritten pieces is bounded. If they exceed the bound, or Redis does not
- * accept writes in time, the answer is not kept. Its client still gets it.
+ * Writes an answer to Redis while it is produced. The memory of unwritten pieces is bounded. If the pieces exceed the bound, or Redis does
+ * not accept writes in time, the answer is not kept. The client still gets the answer.
  */
 export class AnswerJournal {
-  readonly #of: KeyedAttempt;
+  readonly #execution: KeyedAttempt;
   readonly #parts: JournalParts;
   #pieces: Piece[] = [];
   #waitingBytes = 0;
+  /** Number of bytes that were added, written or not. */
   #bytes = 0;
+  /** Number of the next part. */
   #next = 0;
   /** Status, headers and facts of the request that are not written yet. */
-  #news: Pick<AnswerEntry, 'head' | 'facts'> | undefined;
-  #end: { kind: 'whole' | 'cut'; isFree: boolean; givenUpAt: number } | undefined;
-  /** Whether the answer is not kept: `untold` until Redis is told so, then `told`. */
-  #isLost: false | 'untold' | 'told' = false;
-  /** Whether writing continues, because the execution still has its key, and its end was neither written nor given up. */
-  #hasKey = true;
+  #unwrittenHead: Pick<AnswerEntry, 'head' | 'facts'> | undefined;
+  #end: { kind: 'whole' | 'cut'; isKeyFree: boolean; givenUpAt: number } | undefined;
+  /** Set if the answer is not kept: `untold` until Redis is told so, then `told`. */
+  #loss: false | 'untold' | 'told' = false;
+  /** Whether pieces may be written: the execution still has its key, and the end of the answer was neither written nor given up. */
+  #mayWrite = true;
   #writing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(of: KeyedAttempt, parts: JournalParts) {
-    this.#of = of;
+  constructor(execution: KeyedAttempt, parts: JournalParts) {
+    this.#execution = execution;
     this.#parts = parts;
   }
 
   /** Writes the status and the headers at once, and the facts of the request that are known so far. */
   writeHead(head: AnswerHead, facts: RequestFacts | undefined): void {
-    this.#news = { head, facts };
+    this.#unwrittenHead = { head, facts };
     void this.#write();
   }
 
   /** Adds the next part of the answer. The caller must not reuse the memory of `bytes`, because the journal keeps it. */
   add(bytes: Buffer, number: number): void {
     this.#next = number + 1;
-    if (this.#isLost !== false || !this.#hasKey) return;
+    if (this.#loss !== false || !this.#mayWrite) return;
     this.#bytes += bytes.length;
-    if (this.#bytes > this.#parts.answers.answerBytes || !this.#parts.room.take(bytes.length)) {
-      this.#lose('untold');
+    if (this.#bytes > this.#parts.answers.answerBytes || !this.#parts.journalBudget.take(bytes.length)) {
+      this.#dropPieces('untold');
       void this.#write();
       return;
     }
@@ -82,20 +84,20 @@ export class AnswerJournal {
   /**
    * Writes the end of the answer. Resolves when it is written, or writing is given up.
    * @param kind `cut` for an answer whose connection was closed before its end
-   * @param isFree whether the next request with the key is to be executed
+   * @param isKeyFree whether the next request with the key is to be executed
    */
-  async finish(kind: 'whole' | 'cut', isFree: boolean): Promise<void> {
-    this.#end = { kind, isFree, givenUpAt: performance.now() + endedMs };
+  async finish(kind: 'whole' | 'cut', isKeyFree: boolean): Promise<void> {
+    this.#end = { kind, isKeyFree, givenUpAt: performance.now() + endTimeoutMs };
     // A write that is already running may finish without writing the end.
-    while (this.#hasKey) await this.#write();
-    this.drop();
+    while (this.#mayWrite) await this.#write();
+    this.stop();
   }
 
   /** Discards the unwritten pieces and stops writing. */
-  drop(): void {
-    this.#hasKey = false;
+  stop(): void {
+    this.#mayWrite = false;
     clearTimeout(this.#timer);
-    this.#lose('told');
+    this.#dropPieces('told');
   }
 
   #write(): Promise<void> {
@@ -108,40 +110,40 @@ export class AnswerJournal {
   }
 
   async #writeAll(): Promise<void> {
-    while (this.#hasKey) {
+    while (this.#mayWrite) {
       const end = this.#waitingBytes <= bytesAtOnce ? this.#end : undefined;
-      if (!end && this.#pieces.length === 0 && !this.#news && this.#isLost !== 'untold') return;
-      const pieces = this.#pieces.splice(0, this.#countWithin(bytesAtOnce));
+      if (!end && this.#pieces.length === 0 && !this.#unwrittenHead && this.#loss !== 'untold') return;
+      const pieces = this.#pieces.splice(0, this.#countPiecesWithin(bytesAtOnce));
       const bytes = pieces.length === 0 ? undefined : Buffer.concat(pieces.map((piece) => piece.bytes));
       // If pieces were lost, this number shows the gap.
       const from = pieces[0]?.number ?? this.#next;
-      const { head, facts } = this.#news ?? {};
+      const { head, facts } = this.#unwrittenHead ?? {};
       const entry = { from, last: pieces.at(-1)?.number ?? from, bytes, head, facts };
-      this.#news = undefined;
-      if (this.#isLost === 'untold') this.#isLost = 'told';
+      this.#unwrittenHead = undefined;
+      if (this.#loss === 'untold') this.#loss = 'told';
       await this.#writeOne(entry, end);
-      this.#give(pieces);
+      this.#releasePieces(pieces);
     }
   }
 
   /** Repeats one write until Redis confirms it. Redis stores a repeated write only once. */
-  async #writeOne(entry: AnswerEntry, end: { kind: 'whole' | 'cut'; isFree: boolean } | undefined): Promise<void> {
+  async #writeOne(entry: AnswerEntry, end: { kind: 'whole' | 'cut'; isKeyFree: boolean } | undefined): Promise<void> {
     const { answers, log } = this.#parts;
-    while (this.#hasKey) {
+    while (this.#mayWrite) {
       try {
         if (end) {
-          await answers.finish(this.#of, entry, end.kind, end.isFree);
-          this.#hasKey = false;
+          await answers.finish(this.#execution, entry, end.kind, end.isKeyFree);
+          this.#mayWrite = false;
           return;
         }
-        const outcome = await answers.append(this.#of, entry);
-        if (outcome === 'superseded') this.#hasKey = false;
-        if (outcome !== 'kept') this.#lose('told');
+        const outcome = await answers.append(this.#execution, entry);
+        if (outcome === 'superseded') this.#mayWrite = false;
+        if (outcome !== 'kept') this.#dropPieces('told');
         return;
       } catch (err) {
         if (this.#end && performance.now() > this.#end.givenUpAt) {
           log.warn({ err }, 'the answer to an idempotency key is not kept: the store does not answer');
-          this.#hasKey = false;
+          this.#mayWrite = false;
           return;
         }
         await pause(retryMs);
@@ -149,20 +151,20 @@ export class AnswerJournal {
     }
   }
 
-  #countWithin(most: number): number {
+  #countPiecesWithin(most: number): number {
     let bytes = 0;
     const beyond = this.#pieces.findIndex((piece, at) => (bytes += piece.bytes.length) > most && at > 0);
     return beyond === -1 ? this.#pieces.length : beyond;
   }
 
-  #lose(known: 'untold' | 'told'): void {
-    this.#isLost = known;
-    this.#give(this.#pieces.splice(0));
+  #dropPieces(loss: 'untold' | 'told'): void {
+    this.#loss = loss;
+    this.#releasePieces(this.#pieces.splice(0));
   }
 
-  #give(pieces: readonly Piece[]): void {
+  #releasePieces(pieces: readonly Piece[]): void {
     for (const { bytes } of pieces) {
-      this.#parts.room.release(bytes.length);
+      this.#parts.journalBudget.release(bytes.length);
       this.#waitingBytes -= bytes.length;
     }
   }

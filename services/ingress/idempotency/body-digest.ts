@@ -7,7 +7,7 @@ const digests = new WeakMap<IncomingMessage, BodyDigest>();
 const lineBreak = '\r\n';
 
 /** Text that is digested in place of each boundary and the text before it. */
-const kept = `${lineBreak}--`;
+const keptText = `${lineBreak}--`;
 
 /** Largest number of boundaries that are left out of the digest. A valid form has fewer, and one with more causes no further work. */
 const maxBoundaries = 64;
@@ -23,14 +23,14 @@ export class BodyDigest {
   #rest: Buffer = Buffer.alloc(0);
   /** Number of bytes that were put before the body, and that the digest must leave out. */
   #extra = 0;
-  #found = 0;
+  #boundaryCount = 0;
 
   /** @param type `content-type` of the body */
   constructor(type: string | undefined) {
     const boundary = /;\s*boundary=(?:"([^"]+)"|([^;\s]+))/i.exec(type ?? '');
     const text = boundary?.[1] ?? boundary?.[2];
     if (text === undefined) return;
-    this.#boundary = Buffer.from(`${kept}${text}`, 'latin1');
+    this.#boundary = Buffer.from(`${keptText}${text}`, 'latin1');
     // The body may begin with the first boundary, so a line break is put before it.
     this.#rest = Buffer.from(lineBreak);
     this.#extra = lineBreak.length;
@@ -41,11 +41,11 @@ export class BodyDigest {
     if (!boundary) return void this.#hash.update(piece);
     const bytes = Buffer.concat([this.#rest, piece]);
     let at = 0;
-    while (this.#found < maxBoundaries) {
+    while (this.#boundaryCount < maxBoundaries) {
       const found = bytes.indexOf(boundary, at);
       if (found < 0) break;
-      this.#found += 1;
-      this.#add(bytes.subarray(at, found + kept.length));
+      this.#boundaryCount += 1;
+      this.#add(bytes.subarray(at, found + keptText.length));
       at = found + boundary.length;
     }
     // The last bytes may be the beginning of a boundary.
@@ -75,7 +75,7 @@ export function createBodyDigest(request: IncomingMessage): BodyDigest {
 }
 
 /** Returns the digest to update while the body arrives; undefined if the request needs none. */
-export function bodyDigestOf(request: IncomingMessage): BodyDigest | undefined {
+export function findBodyDigest(request: IncomingMessage): BodyDigest | undefined {
   return digests.get(request);
 }
 

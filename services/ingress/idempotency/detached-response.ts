@@ -20,19 +20,19 @@ export interface AnswerFailure {
 }
 
 /**
- * A response without a connection. Everything that a handler writes goes to an `AnswerReceiver`, which never blocks. It is used where an
- * answer may continue after its client has disconnected.
+ * A response without a connection. Everything that a handler writes goes to an `AnswerReceiver`, which never blocks. This class is used
+ * where an answer may continue after its client has disconnected.
  */
 export class DetachedResponse extends ServerResponse {
   readonly locals: Record<string, unknown>;
   failure: AnswerFailure | undefined;
-  readonly #taker: AnswerReceiver;
+  readonly #receiver: AnswerReceiver;
   #state: 'open' | 'begun' | 'over' = 'open';
 
-  constructor(request: IncomingMessage, locals: Record<string, unknown>, taker: AnswerReceiver) {
+  constructor(request: IncomingMessage, locals: Record<string, unknown>, receiver: AnswerReceiver) {
     super(request);
     this.locals = locals;
-    this.#taker = taker;
+    this.#receiver = receiver;
     // `ServerResponse` derives `headersSent` from what its connection would send.
     Object.defineProperty(this, 'headersSent', { get: () => this.#state !== 'open' });
   }
@@ -57,7 +57,7 @@ export class DetachedResponse extends ServerResponse {
     for (const [name, value] of Object.entries(input)) if (value !== undefined) this.setHeader(name, value);
     this.statusCode = status;
     this.#state = 'begun';
-    this.#taker.begin(status, this.getHeaders());
+    this.#receiver.begin(status, this.getHeaders());
     return this;
   }
 
@@ -68,7 +68,7 @@ export class DetachedResponse extends ServerResponse {
   override write(chunk: unknown, ...rest: unknown[]): boolean {
     if (this.#state === 'over') return true;
     this.writeHead(this.statusCode);
-    this.#taker.data(bytesOf(chunk));
+    this.#receiver.data(bytesOf(chunk));
     const done = rest.at(-1);
     if (typeof done === 'function') process.nextTick(done);
     return true;
@@ -77,9 +77,9 @@ export class DetachedResponse extends ServerResponse {
   override end(chunk?: unknown): this {
     if (this.#state === 'over') return this;
     this.writeHead(this.statusCode);
-    if (chunk !== undefined && chunk !== null) this.#taker.data(bytesOf(chunk));
+    if (chunk !== undefined && chunk !== null) this.#receiver.data(bytesOf(chunk));
     this.#state = 'over';
-    this.#taker.end();
+    this.#receiver.end();
     this.#close();
     return this;
   }
@@ -96,7 +96,7 @@ export class DetachedResponse extends ServerResponse {
   override destroy(): this {
     if (this.#state === 'over') return this;
     this.#state = 'over';
-    this.#taker.cut();
+    this.#receiver.cut();
     this.#close();
     return this;
   }

@@ -10,19 +10,19 @@ interface OpenEvent {
 }
 
 /**
- * Difference between the first event ids of two successive executions of one key. It is large, so that an event of an earlier execution is
- * not mistaken for an event of a later one.
+ * Difference between the first event ids of two successive executions of one key. The difference is large, so that an event of an earlier
+ * execution is not mistaken for an event of a later one.
  */
 export const eventNumberStride = 1_000_000;
 
 const lineFeed = 0x0a;
 
 /** Prefixes of keep-alive output: comments, and the pings of the messages format. */
-const signsOfLife = [Buffer.from(':'), Buffer.from('event: ping\n')];
+const keepAlivePrefixes = [Buffer.from(':'), Buffer.from('event: ping\n')];
 
-/** Returns whether a piece of a stream only keeps the connection alive. Such a piece has no number, and need not be repeated. */
+/** Returns whether a piece of a stream only keeps the connection alive. A keep-alive piece has no number, and need not be repeated. */
 export function isKeepAlive(text: Uint8Array): boolean {
-  return signsOfLife.some((start) => start.equals(text.subarray(0, start.length)));
+  return keepAlivePrefixes.some((start) => start.equals(text.subarray(0, start.length)));
 }
 
 /**
@@ -33,7 +33,7 @@ export class EventNumberer {
   readonly #first: number;
   readonly #onEvent: OnEvent;
   /** The event that has begun; undefined between two events. */
-  #open: OpenEvent | undefined;
+  #openEvent: OpenEvent | undefined;
   #next = 0;
 
   /** @param first id of the first event */
@@ -43,16 +43,16 @@ export class EventNumberer {
   }
 
   /** Adds the next bytes of the stream and returns the bytes to send. The caller may reuse the memory of the input afterwards. */
-  take(bytes: Uint8Array): Buffer {
+  add(bytes: Uint8Array): Buffer {
     const chunk = Buffer.from(bytes);
     const sent: Buffer[] = [];
     let at = 0;
     while (at < chunk.length) {
-      if (!this.#open) {
-        this.#open = this.#begin(chunk.subarray(at));
-        sent.push(...this.#open.pieces);
+      if (!this.#openEvent) {
+        this.#openEvent = this.#begin(chunk.subarray(at));
+        sent.push(...this.#openEvent.pieces);
       }
-      const open = this.#open;
+      const open = this.#openEvent;
       const end = endOfEvent(chunk, at, open.endsLine);
       const piece = chunk.subarray(at, end ?? chunk.length);
       sent.push(piece);
@@ -66,7 +66,7 @@ export class EventNumberer {
 
   /** Ends the stream. A last event without its empty line counts as an event. */
   end(): void {
-    if (this.#open) this.#close(this.#open);
+    if (this.#openEvent) this.#close(this.#openEvent);
   }
 
   #begin(bytes: Buffer): OpenEvent {
@@ -76,7 +76,7 @@ export class EventNumberer {
   }
 
   #close({ pieces, isNumbered }: OpenEvent): void {
-    this.#open = undefined;
+    this.#openEvent = undefined;
     if (isNumbered) this.#onEvent(Buffer.concat(pieces), this.#next++);
   }
 }

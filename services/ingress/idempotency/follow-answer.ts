@@ -12,24 +12,24 @@ import type { AnswerFormat } from '#shared/formats/client-format.ts';
 import { WakeSignal } from '../http/wake-signal.ts';
 import { waitForDrain } from '../http/wait-for-drain.ts';
 import { requestIdOf } from '../http/request-id.ts';
-import { eventsAfter } from './events-after.ts';
+import { selectEventsAfter } from './select-events-after.ts';
 import { isKeepAlive, eventNumberStride } from './event-numberer.ts';
 import type { IdempotencyParts } from './idempotency-parts.ts';
 
 /** Milliseconds between two reads of an answer. Each read also registers that a client waits for it. */
-const lookMs = 1_000;
+const readIntervalMs = 1_000;
 
 /** Milliseconds after the last successful read for which a client whose answer has begun waits for an unavailable store. */
 const storeAwayMs = 60_000;
 
 /** An answer that was begun for an earlier request with the same key. */
 export interface FollowedAnswer {
-  attempt: KeyedAttempt;
+  execution: KeyedAttempt;
   /** Id of the event that the answer continues after; undefined for the whole answer. */
   after: number | undefined;
   format: AnswerFormat;
   /** @throws RouterError if the answer belongs to a different request */
-  compare: (facts: RequestFacts) => void;
+  assertSameRequest: (facts: RequestFacts) => void;
 }
 
 /**
@@ -37,7 +37,7 @@ export interface FollowedAnswer {
  * added.
  * @returns `free` if there will be no answer and nothing was sent
  * @throws RouterError `answer_not_kept`, `shutting_down`, `store_unavailable`; `invalid_value` for an event that does not exist; the errors
- * of `compare`. Throws only if nothing was sent
+ * of `assertSameRequest`. Throws only if nothing was sent
  */
 export async function followAnswer(
   response: Response,
@@ -54,7 +54,7 @@ class Follower {
   readonly #parts: Parameters<typeof followAnswer>[2];
   readonly #id = randomUUID();
   readonly #gone = new AbortController();
-  readonly #sign: string;
+  readonly #keepAliveText: string;
   /** Number of the last event that was sent or that the client already has, counted within the execution; -1 if there is none. */
   #last = -1;
   #head: AnswerHead | undefined;
@@ -65,33 +65,33 @@ class Follower {
     this.#followed = followed;
     this.#parts = parts;
     const sign = followed.format.openStream({ requestId: requestIdOf(response) }).keepAlive();
-    this.#sign = isKeepAlive(Buffer.from(sign)) ? sign : ': keep-alive\n\n';
+    this.#keepAliveText = isKeepAlive(Buffer.from(sign)) ? sign : ': keep-alive\n\n';
   }
 
   async follow(): Promise<'answered' | 'free'> {
     const { answers, outages, changes, ending, log } = this.#parts;
-    const { attempt: of } = this.#followed;
+    const { execution } = this.#followed;
     const onClose = (): void => this.#gone.abort();
     this.#response.on('close', onClose);
     if (this.#response.destroyed) onClose();
-    const bell = new WakeSignal(AbortSignal.any([this.#gone.signal, ending]));
-    const unwatch = changes.watch(of.attempt, () => bell.notify());
+    const wakeSignal = new WakeSignal(AbortSignal.any([this.#gone.signal, ending]));
+    const unwatch = changes.watch(execution.attempt, () => wakeSignal.notify());
     try {
       let readAt = performance.now();
       while (!this.#gone.signal.aborted) {
-        const reading = outages.retry(() => answers.read(of, this.#id, this.#last));
+        const reading = outages.retry(() => answers.read(execution, this.#id, this.#last));
         const read = await reading.catch((error: unknown) => {
           if (!this.#head || performance.now() - readAt > storeAwayMs) throw error;
           return 'away' as const;
         });
         if (read !== 'away') {
           readAt = performance.now();
-          const outcome = await this.#take(read);
+          const outcome = await this.#handleRead(read);
           if (outcome === 'more') continue;
           if (outcome !== 'later') return outcome;
         }
         if (ending.aborted) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
-        await bell.wait(Math.min(lookMs, this.#parts.keepAliveMs));
+        await wakeSignal.wait(Math.min(readIntervalMs, this.#parts.keepAliveMs));
         this.#keepAlive();
       }
       return 'answered';
@@ -103,21 +103,21 @@ class Follower {
       unwatch();
       this.#response.off('close', onClose);
       answers
-        .leave(of, this.#id)
-        .catch((err: unknown) => log.debug({ err }, 'an answer is waited for a little longer'));
+        .leave(execution, this.#id)
+        .catch((err: unknown) => log.debug({ err }, 'an answer counts as waited for although its client has left'));
     }
   }
 
-  async #take(read: ReadAnswer | undefined): Promise<'answered' | 'free' | 'more' | 'later'> {
+  async #handleRead(read: ReadAnswer | undefined): Promise<'answered' | 'free' | 'more' | 'later'> {
     if (!read || read.state === 'cancelled' || read.state === 'gone') {
-      if (this.#head) throw new RouterError('worker_lost', 'Whoever made the answer was lost.');
+      if (this.#head) throw new RouterError('worker_lost', 'The execution that made the answer was lost.');
       return 'free';
     }
     if (read.isLost) throw answerNotKeptError();
     if (!this.#head) {
       if (!read.head || !read.facts) return read.state === 'running' ? 'later' : 'free';
-      this.#followed.compare(read.facts);
-      this.#seek(read, read.head);
+      this.#followed.assertSameRequest(read.facts);
+      this.#skipSeenEvents(read, read.head);
       this.#begin(read.head);
       this.#head = read.head;
       // The next read returns the events after `#last`.
@@ -137,7 +137,7 @@ class Follower {
   }
 
   /** @throws RouterError unless the event that the client has seen belongs to this execution */
-  #seek({ number, next, state }: ReadAnswer, { isEvents }: AnswerHead): void {
+  #skipSeenEvents({ number, next, state }: ReadAnswer, { isEvents }: AnswerHead): void {
     const { after } = this.#followed;
     if (after === undefined) return;
     const param = 'last-event-id';
@@ -162,7 +162,7 @@ class Follower {
 
   async #send(entries: readonly ReadEntry[]): Promise<void> {
     const sent = entries.map(({ bytes, last }) => {
-      const wanted = this.#head?.isEvents === true ? eventsAfter(bytes, last, this.#last) : bytes;
+      const wanted = this.#head?.isEvents === true ? selectEventsAfter(bytes, last, this.#last) : bytes;
       this.#last = last;
       return wanted;
     });
@@ -174,7 +174,7 @@ class Follower {
   #keepAlive(): void {
     if (this.#head?.isEvents !== true || performance.now() - this.#writtenAt < this.#parts.keepAliveMs) return;
     this.#writtenAt = performance.now();
-    this.#response.write(this.#sign);
+    this.#response.write(this.#keepAliveText);
   }
 
   #break(error: RouterError): void {
@@ -186,7 +186,7 @@ class Follower {
   }
 }
 
-/** Returns the error for a request whose answer is not kept, or not the part of it that the client requests. */
+/** Returns the error for a request whose answer, or the requested part of the answer, is not kept. */
 export function answerNotKeptError(): RouterError {
   const message =
     'The answer to the request with this Idempotency-Key, or what follows the event, is not kept. Use a new key to have the request executed again.';

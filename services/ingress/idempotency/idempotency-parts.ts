@@ -14,9 +14,9 @@ export interface IdempotencyParts {
   outages: Pick<ShortOutages, 'retry'>;
   changes: Pick<ResponseChanges, 'watch'>;
   /** Bounds the memory of all answers that are not written yet. */
-  room: StoreQueueBudget;
-  unread: UnreadOutputs;
-  open: Pick<OpenRequests, 'hold'>;
+  journalBudget: StoreQueueBudget;
+  unreadOutputs: UnreadOutputs;
+  openRequests: Pick<OpenRequests, 'trackDetached'>;
   store: {
     /** @throws RouterError `store_unavailable` while the store is known to have lost its data */
     assertIntact: () => void;

@@ -13,16 +13,16 @@ import type { IdempotencyParts } from './idempotency-parts.ts';
 /** Milliseconds between two renewals of the lease of a key. */
 const renewMs = 1_500;
 /** Milliseconds between two checks whether clients wait for an answer whose first client has left. */
-const lookMs = 400;
+const checkIntervalMs = 400;
 
 /** Milliseconds after which the client of a refused request gets its answer even if the key is not free yet. */
-const heldMs = 1_000;
+const maxHoldMs = 1_000;
 
 /** Bytes per piece of an answer that is not a stream of events. */
 const pieceBytes = 64 * 1024;
 
 /** Matches headers that are not kept, because they belong to one connection or request, or are true only for a moment. */
-const unkept = /^(?:connection|keep-alive|date|x-request-id|request-id|vary|access-control-.*|.*ratelimit.*)$/;
+const unkeptHeaders = /^(?:connection|keep-alive|date|x-request-id|request-id|vary|access-control-.*|.*ratelimit.*)$/;
 
 /** A request that has claimed its key and is not executed yet. */
 export interface ClaimedRequest {
@@ -51,7 +51,7 @@ export class KeyedExecution implements AnswerReceiver {
   #numberer: EventNumberer | undefined;
   #pieces = 0;
   /** Output that the client gets once the key is free; undefined if the client gets output at once. */
-  #held: ((client: AttachedClient) => void)[] | undefined;
+  #heldWrites: ((client: AttachedClient) => void)[] | undefined;
   #isUncancelled: boolean;
   #isRefused = false;
   /** Whether the execution ended because no client waited, so that its key is free again. */
@@ -64,8 +64,8 @@ export class KeyedExecution implements AnswerReceiver {
     this.#parts = parts;
     this.#isUncancelled = claimed.isUncancelled;
     this.#journal = new AnswerJournal(claimed.of, parts);
-    this.#client = new AttachedClient(response, parts.unread);
-    this.#release = parts.open.hold(detached);
+    this.#client = new AttachedClient(response, parts.unreadOutputs);
+    this.#release = parts.openRequests.trackDetached(detached);
     this.#renewal = setInterval(() => void this.#renew(), renewMs);
     parts.count('executed');
   }
@@ -83,7 +83,7 @@ export class KeyedExecution implements AnswerReceiver {
   /** Detaches the client. To be called when its connection closes. */
   detachClient(): void {
     this.#client = undefined;
-    if (!this.#detached.isOver && !this.#isUncancelled) void this.#endAlone();
+    if (!this.#detached.isOver && !this.#isUncancelled) void this.#cancelIfAlone();
   }
 
   begin(status: number, sentHeaders: OutgoingHttpHeaders): void {
@@ -91,22 +91,24 @@ export class KeyedExecution implements AnswerReceiver {
     const { number, facts } = this.#claimed;
     if (isEvents)
       this.#numberer = new EventNumberer(number * eventNumberStride, (bytes, at) => this.#journal.add(bytes, at));
-    const kept = Object.entries(sentHeaders).filter(([name, value]) => value !== undefined && !unkept.test(name));
-    const headers = Object.fromEntries(kept.map(([name, value]) => [name, String(value)]));
+    const keptHeaders = Object.entries(sentHeaders).filter(
+      ([name, value]) => value !== undefined && !unkeptHeaders.test(name),
+    );
+    const headers = Object.fromEntries(keptHeaders.map(([name, value]) => [name, String(value)]));
     this.#journal.writeHead({ status, headers, requestId: requestIdOf(this.#response), isEvents }, facts());
-    // A client that may try again must find the key free, so it gets its answer only then.
-    if (this.#isFree('whole')) this.#held = [];
-    this.#toClient((client) => client.begin(status, sentHeaders));
+    // A client that may try again must find the key free, so it gets its answer only once the key is free.
+    if (this.#freesKey('whole')) this.#heldWrites = [];
+    this.#writeToClient((client) => client.begin(status, sentHeaders));
   }
 
   data(bytes: Uint8Array): void {
     if (this.#numberer) {
-      const numbered = this.#numberer.take(bytes);
-      this.#toClient((client) => client.data(numbered));
+      const numbered = this.#numberer.add(bytes);
+      this.#writeToClient((client) => client.data(numbered));
       return;
     }
-    const sent = this.#held ? Buffer.from(bytes) : bytes;
-    this.#toClient((client) => client.data(sent));
+    const sent = this.#heldWrites ? Buffer.from(bytes) : bytes;
+    this.#writeToClient((client) => client.data(sent));
     for (let at = 0; at < bytes.length; at += pieceBytes) {
       this.#journal.add(Buffer.from(bytes.subarray(at, at + pieceBytes)), this.#pieces);
       this.#pieces += 1;
@@ -115,32 +117,32 @@ export class KeyedExecution implements AnswerReceiver {
 
   end(): void {
     this.#numberer?.end();
-    this.#toClient((client) => client.end());
+    this.#writeToClient((client) => client.end());
     void this.#finish('whole');
   }
 
   cut(): void {
-    this.#toClient((client) => client.abort());
+    this.#writeToClient((client) => client.abort());
     void this.#finish('cut');
   }
 
-  #toClient(write: (client: AttachedClient) => void): void {
-    if (this.#held) this.#held.push(write);
+  #writeToClient(write: (client: AttachedClient) => void): void {
+    if (this.#heldWrites) this.#heldWrites.push(write);
     else if (this.#client) write(this.#client);
   }
 
   #sendHeld(): void {
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    for (const write of held) this.#toClient(write);
+    const held = this.#heldWrites ?? [];
+    this.#heldWrites = undefined;
+    for (const write of held) this.#writeToClient(write);
   }
 
   async #finish(kind: 'whole' | 'cut'): Promise<void> {
     try {
-      if (this.#isAbandoned) this.#journal.drop();
+      if (this.#isAbandoned) this.#journal.stop();
       else {
-        const finished = this.#journal.finish(kind, this.#isFree(kind));
-        if (this.#held) await Promise.race([finished, pause(heldMs)]);
+        const finished = this.#journal.finish(kind, this.#freesKey(kind));
+        if (this.#heldWrites) await Promise.race([finished, pause(maxHoldMs)]);
         this.#sendHeld();
         await finished;
       }
@@ -151,7 +153,7 @@ export class KeyedExecution implements AnswerReceiver {
   }
 
   /** Returns whether the next request with the key is to be executed, because this answer is a refusal or a failure that may be retried. */
-  #isFree(kind: 'whole' | 'cut'): boolean {
+  #freesKey(kind: 'whole' | 'cut'): boolean {
     if (this.#isRefused) return true;
     const { failure, headersSent } = this.#detached;
     if (failure) return !failure.hasBegun && errorTable[failure.error.code].clientMayRetry && !failure.error.hadEffects;
@@ -164,13 +166,13 @@ export class KeyedExecution implements AnswerReceiver {
   }
 
   /** Checks, after the client has left, whether other clients wait for the answer. Cancels the request when none has for `graceMs`. */
-  async #endAlone(): Promise<void> {
+  async #cancelIfAlone(): Promise<void> {
     const { answers, graceMs, count } = this.#parts;
     const { of } = this.#claimed;
     let aloneAt = performance.now();
     while (!this.#detached.isOver && !this.#isUncancelled) {
       const left = aloneAt + graceMs - performance.now();
-      // If the store does not reply, nothing shows whether a client waits. This counts as if none did.
+      // If the store does not reply, nothing shows whether a client waits. A missing reply counts as if none did.
       const waiting = await (left > 0 ? answers.renew(of) : answers.abandon(of)).catch(() => 0);
       if (this.#detached.isOver) return;
       if (waiting > 0) aloneAt = performance.now();
@@ -180,7 +182,7 @@ export class KeyedExecution implements AnswerReceiver {
         this.#detached.destroy();
         return;
       }
-      await pause(waiting > 0 ? lookMs : Math.min(lookMs, left));
+      await pause(waiting > 0 ? checkIntervalMs : Math.min(checkIntervalMs, left));
     }
   }
 }

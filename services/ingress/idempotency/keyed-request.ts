@@ -8,14 +8,14 @@ import {
 import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
-import { arrivingBody } from '../files/arriving-body.ts';
+import { readArrivingBody } from '../files/read-arriving-body.ts';
 import { identityOf } from '../http/require-key.ts';
 import { createBodyDigest, computeDigest } from './body-digest.ts';
 import { DetachedResponse, type AnswerReceiver } from './detached-response.ts';
 import { followAnswer, answerNotKeptError } from './follow-answer.ts';
 import type { IdempotencyParts } from './idempotency-parts.ts';
 import { KeyedExecution } from './keyed-execution.ts';
-import { readIdempotencyKey, type IdempotencyHeaders } from './read-key.ts';
+import { readIdempotencyKey, type IdempotencyHeaders } from './read-idempotency-key.ts';
 
 /** A handler that answers a request and uses only those members of a response that a `DetachedResponse` has. */
 export type AnsweringHandler = (request: Request, response: Response) => Promise<void>;
@@ -24,8 +24,8 @@ export interface KeyedRoute {
   answerError: ErrorRequestHandler;
   format: AnswerFormat;
   /**
-   * When the key is claimed. `whole`: the handler claims it after it has read the body. `arrives`: the handler reads the body while it
-   * works, so the digest is known only afterwards. `unread`: the request has no body.
+   * How the body is read, which decides when the key is claimed. `whole`: the handler claims it after it has read the body. `arrives`: the
+   * handler reads the body while it works, so the digest is known only afterwards. `unread`: the request has no body.
    */
   body: 'whole' | 'arrives' | 'unread';
   /** Whether an execution continues without its client, because it cannot be cancelled or must not be done twice. */
@@ -38,7 +38,7 @@ const answered = Symbol('answered');
 /** The entry of an answer that never began. */
 const emptyEntry: AnswerEntry = { from: 0, last: 0, bytes: undefined, head: undefined, facts: undefined };
 
-/** Milliseconds after which a request no longer tries to claim its key, if executions of other requests with it end without an answer. */
+/** Milliseconds after which a request gives up claiming its key, if executions of other requests with the key end without an answer. */
 const maxRetryMs = 600_000;
 
 /** One request with an idempotency key. It is executed, or gets the answer to an earlier request. */
@@ -60,7 +60,7 @@ export class KeyedRequest implements AnswerReceiver {
     this.#parts = parts;
     this.#headers = readIdempotencyKey(request);
     this.#facts = { endpoint: `${request.method} ${request.originalUrl.replace(/\?.*$/s, '')}` };
-    const claimKey = (body: Uint8Array): Promise<void> => this.#claimFor(body);
+    const claimKey = (body: Uint8Array): Promise<void> => this.#claimWithBody(body);
     const runUncancelled = (): void => this.#execution?.runUncancelled();
     const locals = { ...response.locals, runUncancelled, ...(route.body === 'whole' && { claimKey }) };
     this.#detached = new DetachedResponse(request, locals, this);
@@ -72,7 +72,7 @@ export class KeyedRequest implements AnswerReceiver {
    */
   async serve(handle: AnsweringHandler, next: NextFunction): Promise<void> {
     const detached = this.#detached;
-    // The client may have disconnected while its account was looked up. Then no `close` event would end the work for it.
+    // The client may have disconnected while its account was looked up. In that case, no `close` event would end the work for it.
     if (this.#response.destroyed) return;
     this.#response.on('close', () => {
       if (this.#execution) this.#execution.detachClient();
@@ -80,7 +80,7 @@ export class KeyedRequest implements AnswerReceiver {
     });
     try {
       if (this.#route.body === 'arrives') await this.#claimArriving();
-      else if (this.#route.body === 'unread') await this.#claimFor(Buffer.alloc(0));
+      else if (this.#route.body === 'unread') await this.#claimWithBody(Buffer.alloc(0));
       await handle(this.#request, detached.asExpress);
     } catch (error) {
       if (error === answered) return;
@@ -113,7 +113,7 @@ export class KeyedRequest implements AnswerReceiver {
     this.#execution?.cut();
   }
 
-  async #claimFor(body: Uint8Array): Promise<void> {
+  async #claimWithBody(body: Uint8Array): Promise<void> {
     this.#facts.digest = computeDigest(body);
     const startedAt = performance.now();
     for (;;) {
@@ -122,7 +122,7 @@ export class KeyedRequest implements AnswerReceiver {
       if ((await this.#follow(claim.of, claim.isOver)) === 'answered') throw answered;
       // The earlier execution was given up, or its process died. This request may be the next to be executed.
       if (this.#headers.after !== undefined) throw answerNotKeptError();
-      if (performance.now() - startedAt > maxRetryMs) throw overtaken();
+      if (performance.now() - startedAt > maxRetryMs) throw endedWithoutAnswer();
       if (this.#response.destroyed) throw answered;
     }
   }
@@ -132,11 +132,11 @@ export class KeyedRequest implements AnswerReceiver {
     const digest = createBodyDigest(this.#request);
     const claim = await this.#claim(() => digest.digest());
     if (!claim) return;
-    for await (const _ of arrivingBody(this.#request, this.#parts.bodyTimeoutMs));
+    for await (const _ of readArrivingBody(this.#request, this.#parts.bodyTimeoutMs));
     this.#facts.digest = digest.digest();
     if ((await this.#follow(claim.of, claim.isOver)) === 'answered') throw answered;
     // The body is read and discarded, so this request cannot be executed.
-    throw this.#headers.after === undefined ? overtaken() : answerNotKeptError();
+    throw this.#headers.after === undefined ? endedWithoutAnswer() : answerNotKeptError();
   }
 
   /**
@@ -181,9 +181,9 @@ export class KeyedRequest implements AnswerReceiver {
   #follow(of: KeyedAttempt, isOver: boolean): Promise<'answered' | 'free'> {
     const { after } = this.#headers;
     this.#parts.count(after !== undefined ? 'resumed' : isOver ? 'replayed' : 'joined');
-    const compare = (facts: RequestFacts): void => this.#compare(facts);
+    const assertSameRequest = (facts: RequestFacts): void => this.#compare(facts);
     const { format } = this.#route;
-    return followAnswer(this.#response, { attempt: of, after, format, compare }, this.#parts);
+    return followAnswer(this.#response, { execution: of, after, format, assertSameRequest }, this.#parts);
   }
 
   /** @throws RouterError `idempotency_key_reused` if the key was used for a different request */
@@ -200,7 +200,7 @@ function reused(what: string): RouterError {
   return new RouterError('idempotency_key_reused', message, { param: 'idempotency-key' });
 }
 
-function overtaken(): RouterError {
+function endedWithoutAnswer(): RouterError {
   const message =
     'The request with this Idempotency-Key that was under way has ended without an answer. Send it again.';
   return new RouterError('overloaded', message, { retryAfter: 1 });

@@ -9,7 +9,7 @@ import { HttpCaller } from '../http/http-caller.ts';
 import { asRouterError } from '../http/refuse.ts';
 import { describeRefusal, setRequestedName, type CountRefusal } from '../http/refused-request.ts';
 import { mcpFormat } from './mcp-format.ts';
-import { throwProtocolError } from './protocol-error.ts';
+import { throwProtocolError } from './throw-protocol-error.ts';
 import { ToolReply } from '#shared/serving/tool-reply.ts';
 
 export interface McpToolParts extends ToolComponents {
@@ -49,7 +49,7 @@ export async function runTool(
   { tool, input, signal, onProgress, response }: McpCall,
 ): Promise<ToolResult> {
   signal.throwIfAborted();
-  // The reply sends no keep-alives, because the server of the SDK does so for its streams.
+  // The reply sends no keep-alives, because the server of the SDK sends them on its streams.
   const reply = new ToolReply(onProgress);
   const body = Buffer.from(JSON.stringify({ tool, input }));
   const request = { tool, body, stream: onProgress !== undefined };

@@ -15,32 +15,32 @@ export class ListeningPlaces {
   #count = 0;
 
   /** Gives a stream a place until it closes. Call it after `requireKey` only. */
-  take(response: Response): void {
+  occupy(response: Response): void {
     const { id } = identityOf(response);
-    if (this.#count >= maxPlaces) this.#endOne();
+    if (this.#count >= maxPlaces) this.#endOldest();
     const own = this.#streams.get(id);
     if (own) own.add(response);
     else this.#streams.set(id, new Set([response]));
     this.#count += 1;
-    response.once('close', () => this.#leave(id, response));
+    response.once('close', () => this.#remove(id, response));
   }
 
   endAll(): void {
     for (const own of this.#streams.values()) for (const response of own) response.destroy();
   }
 
-  #endOne(): void {
+  #endOldest(): void {
     let most: [string, Set<Response>] | undefined;
     for (const each of this.#streams) if (!most || each[1].size > most[1].size) most = each;
     if (!most) return;
     const [id, own] = most;
     const [oldest] = own;
     if (!oldest) return;
-    this.#leave(id, oldest);
+    this.#remove(id, oldest);
     oldest.destroy();
   }
 
-  #leave(id: string, response: Response): void {
+  #remove(id: string, response: Response): void {
     const own = this.#streams.get(id);
     if (!own?.delete(response)) return;
     this.#count -= 1;

@@ -9,13 +9,13 @@ import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
 export const rpcErrors = { parse: -32_700, invalidRequest: -32_600, server: -32_000 } as const;
 
 /**
- * Format of the answers of the MCP endpoint to requests that fail before they are parsed as JSON-RPC. They have an HTTP status and a
+ * Format of the answers of the MCP endpoint to requests that fail before they are parsed as JSON-RPC. The answers have an HTTP status and a
  * JSON-RPC error (Model Context Protocol, "Streamable HTTP"). If the id of the request is unknown, the error has no field `id`. JSON-RPC
  * uses null there, but the schema of the protocol does not allow null.
  */
 export const mcpFormat: AnswerFormat = mcpFormatFor(undefined);
 
-/** Returns the same format for a parsed request, so that errors contain the request's id. */
+/** Returns `mcpFormat` for a request that was parsed, so that errors contain the request's id. */
 export function mcpFormatFor(message: unknown): AnswerFormat {
   const id = isJsonObject(message) && isRequestId(message['id']) ? { id: message['id'] } : {};
   return { ...toolsFormat, errorAnswer: (error, requestId) => errorAnswer(error, requestId, id) };

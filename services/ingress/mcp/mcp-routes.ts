@@ -17,7 +17,7 @@ export interface McpRoutesParts extends ReceiveParts, AnswerErrorParts, RequireK
 }
 
 /** Creates the routes of the MCP server for tools, to be mounted at `/api/tools/mcp` (Model Context Protocol, "Streamable HTTP"). */
-export function mcpRoutes(parts: McpRoutesParts): Router {
+export function createMcpRoutes(parts: McpRoutesParts): Router {
   const { mcp, mcpOrigins, corsOrigins } = parts;
   const routes = Router({ caseSensitive: true });
   routes.use(requireOrigin(mcpOrigins, corsOrigins));

@@ -9,18 +9,18 @@ const toolsChanged = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/too
  */
 export class NoticeStreams {
   readonly #open = new Set<Response>();
-  readonly #places: Pick<ListeningPlaces, 'take'>;
+  readonly #places: Pick<ListeningPlaces, 'occupy'>;
   readonly #keepAliveMs: number;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   /** @param keepAliveMs milliseconds between two comments that keep open streams alive */
-  constructor(places: Pick<ListeningPlaces, 'take'>, keepAliveMs: number) {
+  constructor(places: Pick<ListeningPlaces, 'occupy'>, keepAliveMs: number) {
     this.#places = places;
     this.#keepAliveMs = keepAliveMs;
   }
 
-  /** Begins a stream that ends when its client leaves or the streams are closed. */
+  /** Begins a stream that stays open until its client leaves or `ListeningPlaces` ends it. After `close`, the stream ends at once. */
   open(response: Response): void {
     // The client may have left while its key was checked.
     if (response.destroyed) return;
@@ -36,7 +36,7 @@ export class NoticeStreams {
 
   #begin(response: Response): void {
     response.flushHeaders();
-    this.#places.take(response);
+    this.#places.occupy(response);
     this.#open.add(response);
     response.once('close', () => this.#remove(response));
     this.#timer ??= setInterval(() => this.#write(':\n\n'), this.#keepAliveMs);

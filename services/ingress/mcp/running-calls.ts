@@ -5,16 +5,16 @@ import { identityOf } from '../http/require-key.ts';
 const sessionHeader = 'mcp-session-id';
 
 /**
- * Lets clients of protocol revisions up to 2025-11-25 cancel a call. They send a separate request that names the call by a number, and
- * every client counts from zero, so a session id distinguishes the clients. The router only issues the id, and the client repeats it. Any
- * node accepts it, and no node stores it. A cancellation that reaches a node other than that of the call has no effect, but the client has
+ * Lets clients of protocol revisions up to 2025-11-25 cancel a call. These clients send a separate request that names the call by a number,
+ * and every client counts from zero, so a session id distinguishes the clients. The router only issues the id, and the client repeats the
+ * id. Any node accepts it, and no node stores it. A cancellation that reaches another node than the call has no effect, but the client has
  * stopped waiting anyway. Clients of newer revisions cancel a call by closing its stream.
  */
 export class RunningCalls {
   readonly #running = new Map<string, AbortController>();
 
   /** Issues a session id for an `initialize` request, and aborts the call that a cancellation names. Call it before a request is served. */
-  onRequest(request: Request, response: Response, body: unknown): void {
+  handleSession(request: Request, response: Response, body: unknown): void {
     if (isMessage(body, 'initialize')) response.setHeader(sessionHeader, randomUUID());
     if (!isMessage(body, 'notifications/cancelled')) return;
     const key = this.#keyOf(request, response, body.params?.['requestId']);

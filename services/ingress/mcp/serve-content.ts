@@ -17,16 +17,16 @@ import { readToolPermits } from '#shared/serving/tool-permits.ts';
 import { waitForTools } from '#shared/serving/wait-for-tools.ts';
 import { HttpCaller } from '../http/http-caller.ts';
 import { identityOf } from '../http/require-key.ts';
-import { firstAnswer } from './first-answer.ts';
+import { askInTurn } from './ask-in-turn.ts';
 import { mcpFormat } from './mcp-format.ts';
-import { throwProtocolError } from './protocol-error.ts';
+import { throwProtocolError } from './throw-protocol-error.ts';
 import { runTool, type McpToolParts } from './call-tool.ts';
 
 /** Milliseconds after which a list is sent without the entries of servers that have not answered. */
 const listMs = 10_000;
 
 /** A prompt, with the server that has it, and the prompt's name on that server. */
-interface OfferedPrompt {
+interface ServerPrompt {
   server: string;
   ownName: string;
   prompt: Prompt;
@@ -39,10 +39,10 @@ interface OfferedPrompt {
 export function serveContent(server: Server, parts: McpToolParts, response: Response): void {
   const caller = new HttpCaller(response, mcpFormat);
   server.setRequestHandler('resources/list', async (_, { mcpReq: { signal } }) => ({
-    resources: await gather<Resource>('resources', 'resources/list', 'resources', signal),
+    resources: await listEntries<Resource>('resources', 'resources/list', 'resources', signal),
   }));
   server.setRequestHandler('resources/templates/list', async (_, { mcpReq: { signal } }) => ({
-    resourceTemplates: await gather<ResourceTemplateType>(
+    resourceTemplates: await listEntries<ResourceTemplateType>(
       'resources',
       'resources/templates/list',
       'resourceTemplates',
@@ -55,12 +55,12 @@ export function serveContent(server: Server, parts: McpToolParts, response: Resp
     return result as unknown as ReadResourceResult;
   });
   server.setRequestHandler('prompts/list', async (_, { mcpReq: { signal } }) => ({
-    prompts: (await offeredPrompts(signal)).map(({ prompt }) => prompt),
+    prompts: (await listPrompts(signal)).map(({ prompt }) => prompt),
   }));
   server.setRequestHandler('prompts/get', async ({ params }, { mcpReq: { signal } }) => {
-    const { server: owner, ownName } = await promptOf(params.name, signal);
+    const { server: promptServer, ownName } = await findPrompt(params.name, signal);
     const args = params.arguments && { arguments: params.arguments };
-    return (await ask(owner, 'prompts/get', { name: ownName, ...args }, signal)) as unknown as GetPromptResult;
+    return (await ask(promptServer, 'prompts/get', { name: ownName, ...args }, signal)) as unknown as GetPromptResult;
   });
   server.setRequestHandler('completion/complete', async ({ params }, { mcpReq: { signal } }) => {
     const { ref, argument, context } = params;
@@ -68,10 +68,12 @@ export function serveContent(server: Server, parts: McpToolParts, response: Resp
       argument: { ...argument },
       ...(context?.arguments && { context: { arguments: context.arguments } }),
     };
-    const owner = ref.type === 'ref/prompt' ? await promptOf(ref.name, signal) : undefined;
-    const target = ref.type === 'ref/prompt' ? { type: ref.type, name: owner?.ownName ?? ref.name } : { ...ref };
-    const able = (await serversWith('completions')).filter((name) => !owner || name === owner.server);
-    const result = await firstOf(able, 'completion/complete', { ref: target, ...further }, signal);
+    const namedPrompt = ref.type === 'ref/prompt' ? await findPrompt(ref.name, signal) : undefined;
+    const target = ref.type === 'ref/prompt' ? { type: ref.type, name: namedPrompt?.ownName ?? ref.name } : { ...ref };
+    const capableServers = (await serversWith('completions')).filter(
+      (name) => !namedPrompt || name === namedPrompt.server,
+    );
+    const result = await firstOf(capableServers, 'completion/complete', { ref: target, ...further }, signal);
     return (result ?? { completion: { values: [] } }) as unknown as CompleteResult;
   });
 
@@ -127,14 +129,19 @@ export function serveContent(server: Server, parts: McpToolParts, response: Resp
     throw new ProtocolError(ProtocolErrorCode.InternalError, 'No MCP server has answered in time. Try again.');
   }
 
-  async function gather<T>(kind: ContentKind, method: ContentMethod, field: string, signal: AbortSignal): Promise<T[]> {
+  async function listEntries<T>(
+    kind: ContentKind,
+    method: ContentMethod,
+    field: string,
+    signal: AbortSignal,
+  ): Promise<T[]> {
     const answers = await askAll(kind, method, signal);
     // Entries are sent on unchanged, as their server sent them.
     return answers.flatMap(([, answer]) => (answer[field] ?? []) as unknown as T[]);
   }
 
   /**
-   * Returns the first answer of a server, see `firstAnswer`; undefined if there are no servers.
+   * Returns the first answer of a server, see `askInTurn`; undefined if there are no servers.
    * @throws the error of the first server if none answers
    */
   function firstOf(
@@ -143,24 +150,24 @@ export function serveContent(server: Server, parts: McpToolParts, response: Resp
     params: JsonObject,
     signal: AbortSignal,
   ): Promise<JsonObject | undefined> {
-    return firstAnswer(servers, (name, until) => ask(name, method, params, until), signal);
+    return askInTurn(servers, (name, until) => ask(name, method, params, until), signal);
   }
 
   /** Returns all prompts. As with tools, a name that several servers use gets the name of its server as a prefix. */
-  async function offeredPrompts(signal: AbortSignal): Promise<OfferedPrompt[]> {
+  async function listPrompts(signal: AbortSignal): Promise<ServerPrompt[]> {
     const all = (await askAll('prompts', 'prompts/list', signal)).flatMap(([server, { prompts = [] }]) =>
       (prompts as unknown as Prompt[]).map((prompt) => ({ server, prompt })),
     );
-    const users = Map.groupBy(all, ({ prompt }) => prompt.name);
+    const promptsByName = Map.groupBy(all, ({ prompt }) => prompt.name);
     return all.map(({ server, prompt }) => {
-      const isShared = (users.get(prompt.name)?.length ?? 0) > 1;
+      const isShared = (promptsByName.get(prompt.name)?.length ?? 0) > 1;
       const name = isShared ? `${server.replaceAll(/[^\w-]/g, '-')}_${prompt.name}` : prompt.name;
       return { server, ownName: prompt.name, prompt: { ...prompt, name } };
     });
   }
 
-  async function promptOf(name: string, signal: AbortSignal): Promise<OfferedPrompt> {
-    const found = (await offeredPrompts(signal)).find(({ prompt }) => prompt.name === name);
+  async function findPrompt(name: string, signal: AbortSignal): Promise<ServerPrompt> {
+    const found = (await listPrompts(signal)).find(({ prompt }) => prompt.name === name);
     if (!found) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown prompt: ${name}`);
     return found;
   }

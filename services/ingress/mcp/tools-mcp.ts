@@ -21,7 +21,7 @@ import { UnreadBody } from '../http/unread/unread-body.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 import { callTool, type McpToolParts } from './call-tool.ts';
 import { mcpFormat } from './mcp-format.ts';
-import { throwProtocolError } from './protocol-error.ts';
+import { throwProtocolError } from './throw-protocol-error.ts';
 import { ListeningPlaces } from './listening-places.ts';
 import { NoticeStreams } from './notice-streams.ts';
 import { serveContent } from './serve-content.ts';
@@ -50,8 +50,8 @@ export interface ToolsMcp {
 }
 
 /**
- * Creates an MCP server with the tools, resources and prompts of all connected workers. It keeps no sessions, so that any node can serve
- * any request. Revision 2026-07-28 of the protocol has no sessions, and older revisions work without them.
+ * Creates an MCP server with the tools, resources and prompts of all connected workers. The server keeps no sessions, so that any node can
+ * serve any request. Revision 2026-07-28 of the protocol has no sessions, and older revisions work without them.
  */
 export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: Logger): ToolsMcp {
   const { workers } = parts;
@@ -65,11 +65,11 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
     onerror: (error) => log.info({ err: error }, 'an MCP request is invalid'),
   });
 
-  let known = toolPools(workers.pools());
+  let knownPools = describeToolPools(workers.pools());
   workers.onChange(() => {
-    const now = toolPools(workers.pools());
-    if (now === known) return;
-    known = now;
+    const currentPools = describeToolPools(workers.pools());
+    if (currentPools === knownPools) return;
+    knownPools = currentPools;
     handler.notify.toolsChanged();
     notices.notifyToolsChanged();
   });
@@ -103,8 +103,8 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
   return {
     async serve(request, response, body) {
       requireToolsTier(identityOf(response));
-      calls.onRequest(request, response, body);
-      if (isMessage(body, 'subscriptions/listen')) places.take(response);
+      calls.handleSession(request, response, body);
+      if (isMessage(body, 'subscriptions/listen')) places.occupy(response);
       // The SDK gives `authInfo` to `createServer`, so the response is put into it.
       const authInfo = { token: '', clientId: '', scopes: [], extra: { response } };
       const fetch = async (
@@ -151,7 +151,7 @@ function toMcpTool({ name, title, description, inputSchema, outputSchema, annota
 }
 
 /** Returns a text that changes whenever the tools change. It contains the names of the pools, which are derived from their tools. */
-function toolPools(pools: Iterable<LivePool>): string {
+function describeToolPools(pools: Iterable<LivePool>): string {
   return [...pools]
     .filter(({ tier }) => tier === 'tools')
     .map(({ pool }) => pool)

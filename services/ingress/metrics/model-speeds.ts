@@ -15,7 +15,7 @@ export class ModelSpeeds {
   }
 
   /** Returns the average; undefined if this ingress has streamed no answer of the model. */
-  of(model: string): number | undefined {
+  find(model: string): number | undefined {
     return this.#speeds.get(model);
   }
 }

@@ -60,8 +60,8 @@ export class RequestMetrics {
   readonly #ruleNames = new BoundedNames(maxRules);
   readonly speeds = new ModelSpeeds();
   readonly #series = new Map<string, Series>();
-  readonly #ofModels = new Map<string, Omit<Series, 'outcomes' | 'duration' | 'queueWait'>>();
-  readonly #waits = new Map<string, BoundObservations>();
+  readonly #modelSeries = new Map<string, Omit<Series, 'outcomes' | 'duration' | 'queueWait'>>();
+  readonly #queueWaits = new Map<string, BoundObservations>();
   readonly #counts = new Map<string, BoundCount>();
 
   /** @param formats names of the formats whose counters start at 0 */
@@ -138,23 +138,23 @@ export class RequestMetrics {
       registers,
     });
     // Prometheus sees no increase in a counter that appears with its first event, so these counters start at 0.
-    for (const code of limitCodes) this.#limit(code);
-    for (const outcome of continuationOutcomes) this.#continuation(outcome);
+    for (const code of limitCodes) this.#bindLimit(code);
+    for (const outcome of continuationOutcomes) this.#bindContinuation(outcome);
     for (const [code, { movable, status }] of Object.entries(errorTable)) {
-      if (movable) this.#move(code);
-      if (status >= 500) for (const format of formats) this.#refusal(format, code);
+      if (movable) this.#bindMove(code);
+      if (status >= 500) for (const format of formats) this.#bindRefusal(format, code);
     }
   }
 
   countJob(format: string, report: JobReport): void {
     const { attempt, queuedAt, claimedAt, firstByteAt, endedAt, state, end, error, moves, continuations } = report;
-    const series = this.#of(format, attempt?.placement.model, attempt?.worker.announcement.tier ?? 'none');
+    const series = this.#findSeries(format, attempt?.placement.model, attempt?.worker.announcement.tier ?? 'none');
     series.outcomes[state === 'done' || state === 'cancelled' ? state : 'failed'].add();
     series.duration.observe((endedAt - queuedAt) / 1000);
     if (claimedAt !== undefined) series.queueWait.observe((claimedAt - queuedAt) / 1000);
     if (firstByteAt !== undefined) series.firstToken.observe((firstByteAt - queuedAt) / 1000);
-    for (const reason of moves) this.#move(reason).add();
-    for (const outcome of continuations) this.#continuation(outcome).add();
+    for (const reason of moves) this.#bindMove(reason).add();
+    for (const outcome of continuations) this.#bindContinuation(outcome).add();
     if (error) this.countRefusal(format, error);
     if (!end) return;
     const { promptTokens, cachedTokens, completionTokens } = end.usage;
@@ -169,35 +169,35 @@ export class RequestMetrics {
   }
 
   countRule(rule: string): void {
-    const counted = this.#ruleNames.labelFor(rule);
-    getOrBind(this.#counts, `rule ${counted}`, () => this.#rules.bind({ rule: counted })).add();
+    const label = this.#ruleNames.labelFor(rule);
+    getOrBind(this.#counts, `rule ${label}`, () => this.#rules.bind({ rule: label })).add();
   }
 
   countRefusal(format: string, { code }: Pick<RouterError, 'code'>): void {
-    this.#refusal(format, code).add();
+    this.#bindRefusal(format, code).add();
   }
 
-  countLimited(code: ErrorCode): void {
-    this.#limit(code).add();
+  countLimitRefusal(code: ErrorCode): void {
+    this.#bindLimit(code).add();
   }
 
-  #limit(code: string): BoundCount {
+  #bindLimit(code: string): BoundCount {
     return getOrBind(this.#counts, `limit ${code}`, () => this.#limited.bind({ code }));
   }
 
-  #refusal(format: string, code: string): BoundCount {
+  #bindRefusal(format: string, code: string): BoundCount {
     return getOrBind(this.#counts, `refusal ${format} ${code}`, () => this.#refusals.bind({ format, code }));
   }
 
-  #move(reason: string): BoundCount {
+  #bindMove(reason: string): BoundCount {
     return getOrBind(this.#counts, `move ${reason}`, () => this.#moves.bind({ reason }));
   }
 
-  #continuation(outcome: string): BoundCount {
+  #bindContinuation(outcome: string): BoundCount {
     return getOrBind(this.#counts, `continuation ${outcome}`, () => this.#continuations.bind({ outcome }));
   }
 
-  #of(format: string, served: string | undefined, tier: string): Series {
+  #findSeries(format: string, served: string | undefined, tier: string): Series {
     const model = served === undefined ? 'none' : this.#models.labelFor(served);
     return getOrBind(this.#series, `${format} ${tier} ${model}`, () => ({
       outcomes: {
@@ -206,8 +206,8 @@ export class RequestMetrics {
         cancelled: this.#requests.bind({ format, model, tier, outcome: 'cancelled' }),
       },
       duration: this.#duration.bind({ format, model, tier }),
-      queueWait: getOrBind(this.#waits, tier, () => this.#queueWait.bind({ tier })),
-      ...getOrBind(this.#ofModels, `${tier} ${model}`, () => ({
+      queueWait: getOrBind(this.#queueWaits, tier, () => this.#queueWait.bind({ tier })),
+      ...getOrBind(this.#modelSeries, `${tier} ${model}`, () => ({
         firstToken: this.#firstToken.bind({ model, tier }),
         speed: this.#speed.bind({ model, tier }),
         promptTokens: this.#tokens.bind({ model, tier, kind: 'prompt' }),

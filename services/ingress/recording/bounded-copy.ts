@@ -2,35 +2,35 @@ import type { StoreQueueBudget } from '#shared/serving/stored/storing-room.ts';
 
 /** Copies the first bytes of a body or an answer, up to its own bound and the bound of all copies together. */
 export class BoundedCopy {
-  readonly #most: number;
-  readonly #room: Pick<StoreQueueBudget, 'take' | 'release'>;
+  readonly #maxBytes: number;
+  readonly #budget: Pick<StoreQueueBudget, 'take' | 'release'>;
   #pieces: Uint8Array[] = [];
-  #kept = 0;
-  #bytes = 0;
+  #copiedBytes = 0;
+  #addedBytes = 0;
 
   /** @param maxBytes largest number of bytes that are copied */
-  constructor(maxBytes: number, room: Pick<StoreQueueBudget, 'take' | 'release'>) {
-    this.#most = maxBytes;
-    this.#room = room;
+  constructor(maxBytes: number, budget: Pick<StoreQueueBudget, 'take' | 'release'>) {
+    this.#maxBytes = maxBytes;
+    this.#budget = budget;
   }
 
   /** Number of bytes that were added, whether or not they were copied. */
   get bytes(): number {
-    return this.#bytes;
+    return this.#addedBytes;
   }
 
   get isCut(): boolean {
-    return this.#kept < this.#bytes;
+    return this.#copiedBytes < this.#addedBytes;
   }
 
   /** Adds bytes, and copies them if they fit. The caller may reuse their memory afterwards. */
   add(bytes: Uint8Array): void {
     const isWhole = !this.isCut;
-    this.#bytes += bytes.length;
+    this.#addedBytes += bytes.length;
     if (!isWhole || bytes.length === 0) return;
-    const kept = bytes.subarray(0, this.#most - this.#kept);
-    if (kept.length === 0 || !this.#room.take(kept.length)) return;
-    this.#kept += kept.length;
+    const kept = bytes.subarray(0, this.#maxBytes - this.#copiedBytes);
+    if (kept.length === 0 || !this.#budget.take(kept.length)) return;
+    this.#copiedBytes += kept.length;
     this.#pieces.push(Uint8Array.from(kept));
   }
 
@@ -43,8 +43,8 @@ export class BoundedCopy {
 
   /** Discards the copied bytes, and releases their memory. */
   release(): void {
-    this.#room.release(this.#kept);
+    this.#budget.release(this.#copiedBytes);
     this.#pieces = [];
-    this.#kept = 0;
+    this.#copiedBytes = 0;
   }
 }

@@ -22,6 +22,7 @@ export class LostRecordings {
     this.#log = log;
   }
 
+  /** Counts a recording that was lost because of this error. */
   add(error: unknown): void {
     this.#unlogged += 1;
     this.#reason = reasonOf(error);
@@ -46,7 +47,10 @@ export class LostRecordings {
   }
 }
 
-/** Returns the message of Redis or of its client library if there is one; otherwise the message of the error around it. */
+/**
+ * Returns the message of the error's cause, which comes from Redis or its client library; without a cause, returns the message of the
+ * error.
+ */
 function reasonOf(error: unknown): string | undefined {
   const { message, cause } = loggableError(error) ?? {};
   return cause?.message ?? message;

@@ -11,7 +11,7 @@ import { identityOf } from '../http/require-key.ts';
 import { holdTrace } from '../http/trace-request.ts';
 import { BoundedCopy } from './bounded-copy.ts';
 import { LostRecordings, type RecordingOutcome } from './lost-recordings.ts';
-import type { RecordedTraces } from './trace-recorded.ts';
+import type { RecordedTraces } from './recorded-traces.ts';
 import { watchWritten } from './watch-written.ts';
 
 /**
@@ -70,15 +70,15 @@ export class Recorder {
     const running: RunningRecording = {};
     const begunAt = Date.now();
     const endpoint = `${request.method} ${request.originalUrl.replace(/\?.*$/s, '')}`;
-    const [sent, answer] = [new BoundedCopy(bytes, this.#room), new BoundedCopy(bytes, this.#room)];
-    sent.add(body);
+    const [requestCopy, answerCopy] = [new BoundedCopy(bytes, this.#room), new BoundedCopy(bytes, this.#room)];
+    requestCopy.add(body);
     let isEnded = false;
     watchWritten(
       response,
-      (piece) => answer.add(piece),
+      (piece) => answerCopy.add(piece),
       () => (isEnded = true),
     );
-    const isTraced = traces?.sends(response, format) === true;
+    const isTraced = traces?.maySend(response, format) === true;
     if (!response.headersSent) response.setHeader('x-rtr-recorded', isTraced ? 'true; traces' : 'true');
     response.once('close', () => {
       const { id: key, name, kind, ownerId } = identityOf(response);
@@ -103,13 +103,13 @@ export class Recorder {
         ...(response.headersSent && { status: response.statusCode }),
         ...(contentType !== undefined && { contentType: String(contentType) }),
         end: isEnded ? 'whole' : 'cut',
-        requestBytes: sent.bytes,
-        answerBytes: answer.bytes,
-        isRequestCut: sent.isCut,
-        isAnswerCut: answer.isCut,
+        requestBytes: requestCopy.bytes,
+        answerBytes: answerCopy.bytes,
+        isRequestCut: requestCopy.isCut,
+        isAnswerCut: answerCopy.isCut,
       };
       // The pieces are joined, because sealing needs some microseconds per piece, and a stream has hundreds of pieces.
-      const content = { request: sent.join(), answer: answer.join() };
+      const content = { request: requestCopy.join(), answer: answerCopy.join() };
       const write = recordings
         .store(storeOwnerOf(identityOf(response)), facts, content.request, content.answer)
         .catch((error: unknown): RecordingOutcome => {
@@ -121,8 +121,8 @@ export class Recorder {
           traces?.add(response, { ...facts, ...content }, outcome);
         })
         .finally(() => {
-          sent.release();
-          answer.release();
+          requestCopy.release();
+          answerCopy.release();
           this.#writes.delete(write);
         });
       this.#writes.add(write);
@@ -134,8 +134,8 @@ export class Recorder {
   /** Waits until all recordings are written, but at most two seconds. */
   async close(): Promise<void> {
     const timeout = AbortSignal.timeout(lastWritesMs);
-    const isOver = new Promise<void>((resolve) => timeout.addEventListener('abort', () => resolve()));
-    await Promise.race([Promise.all(this.#writes), isOver]);
+    const timedOut = new Promise<void>((resolve) => timeout.addEventListener('abort', () => resolve()));
+    await Promise.race([Promise.all(this.#writes), timedOut]);
     this.#lost.close();
   }
 }

@@ -7,7 +7,7 @@ import { addBatchRoutes, type BatchRoutesParts } from '../batches/batch-routes.t
 import { addFileRoutes, type FileRoutesParts } from '../files/file-routes.ts';
 import { answerHealth, type HealthParts } from '../http/health.ts';
 import type { IdempotencyParts } from '../idempotency/idempotency-parts.ts';
-import { handleIdempotently, type KeyedHandler } from '../idempotency/idempotent.ts';
+import { handleIdempotently, type KeyedHandler } from '../idempotency/handle-idempotently.ts';
 import { endSlowBody } from '../http/end-slow-body.ts';
 import { identityOf, requireKey, type RequireKeyParts } from '../http/require-key.ts';
 import { answerDesktopConfiguration, type DesktopConfigurationParts } from '../sign-in/desktop-configuration.ts';
@@ -38,7 +38,7 @@ export interface GenerateRoute {
   handlers: [RequestHandler, RequestHandler, ErrorRequestHandler];
 }
 
-function modelHandler(format: ClientFormat, route: ClientRoute, parts: ApiRoutesParts): RequestHandler {
+function createModelHandler(format: ClientFormat, route: ClientRoute, parts: ApiRoutesParts): RequestHandler {
   const keyed = {
     format,
     answerError: createErrorHandler(format, parts),
@@ -49,20 +49,24 @@ function modelHandler(format: ClientFormat, route: ClientRoute, parts: ApiRoutes
 }
 
 /** Returns the wrapper for handlers of requests with an idempotency key whose executions continue when the client disconnects. */
-function keyedBy(format: ClientFormat, parts: ApiRoutesParts): KeyedHandler {
+function createKeyedHandler(format: ClientFormat, parts: ApiRoutesParts): KeyedHandler {
   const route = { format, answerError: createErrorHandler(format, parts), isUncancelled: true };
   return (body, handler) => handleIdempotently(handler, { ...route, body }, parts.idempotency);
 }
 
 /** Returns the routes that generate answers. They are the busiest routes, so the app mounts them before all routers. */
-export function generateRoutes(base: string, format: ClientFormat, parts: ApiRoutesParts): GenerateRoute[] {
+export function listGenerateRoutes(base: string, format: ClientFormat, parts: ApiRoutesParts): GenerateRoute[] {
   const { prefixes, keyHeader } = format.api;
   return format.routes
     .filter(({ operation }) => operation === 'generate')
     .flatMap((route) =>
       prefixes.map((prefix) => ({
         path: `${base}${prefix}${route.path}`,
-        handlers: [requireKey(parts, keyHeader), modelHandler(format, route, parts), createErrorHandler(format, parts)],
+        handlers: [
+          requireKey(parts, keyHeader),
+          createModelHandler(format, route, parts),
+          createErrorHandler(format, parts),
+        ],
       })),
     );
 }
@@ -70,61 +74,61 @@ export function generateRoutes(base: string, format: ClientFormat, parts: ApiRou
 /**
  * Creates all other routes of an API, to be mounted at `/api/<segment>`: greetings, health, models, stored objects, and the operations of
  * its formats other than `generate`.
- * @param formats the formats of the API; errors of paths that belong to no format are written in the first one
+ * @param formats the formats of the API; errors of paths that belong to no format are written in the first format
  */
-export function apiRoutes(
+export function createApiRoutes(
   api: ClientApi,
   formats: readonly [ClientFormat, ...ClientFormat[]],
   parts: ApiRoutesParts,
 ): Router {
   const { prefixes, keyHeader } = api;
-  const cards = (response: Response) =>
+  const listCards = (response: Response) =>
     listModels([...parts.workers.pools()], parts.registry(), readKeyPermits(identityOf(response)), parts.speedOf);
 
-  const keyed = Router({ caseSensitive: true });
-  keyed.get('/health', answerHealth(parts));
-  keyed.use(requireKey(parts, keyHeader));
-  keyed.get('/models', (request, response) => {
-    response.json(api.listModels(cards(response), request.query, request.headers));
+  const keyRoutes = Router({ caseSensitive: true });
+  keyRoutes.get('/health', answerHealth(parts));
+  keyRoutes.use(requireKey(parts, keyHeader));
+  keyRoutes.get('/models', (request, response) => {
+    response.json(api.listModels(listCards(response), request.query, request.headers));
   });
-  keyed.get('/models/*id', (request, response) => {
-    response.json(api.showModel(findModel(cards(response), request.params['id'], api)));
+  keyRoutes.get('/models/*id', (request, response) => {
+    response.json(api.showModel(findModel(listCards(response), request.params['id'], api)));
   });
   for (const format of formats) {
     for (const route of format.routes) {
-      if (route.operation !== 'generate') keyed.post(route.path, modelHandler(format, route, parts));
-      keyed.all(route.path, refuseMethod('POST'), createErrorHandler(format, parts));
+      if (route.operation !== 'generate') keyRoutes.post(route.path, createModelHandler(format, route, parts));
+      keyRoutes.all(route.path, refuseMethod('POST'), createErrorHandler(format, parts));
     }
   }
   for (const format of formats) {
     const { stored, background, files, read } = format;
     if (stored) {
-      addStoredRoutes(keyed, { stored, background, read }, parts, keyedBy(format, parts));
-      keyed.use(stored.path, createErrorHandler(format, parts));
+      addStoredRoutes(keyRoutes, { stored, background, read }, parts, createKeyedHandler(format, parts));
+      keyRoutes.use(stored.path, createErrorHandler(format, parts));
     }
     if (files) {
-      addFileRoutes(keyed, files, parts, keyedBy(format, parts));
-      keyed.use(files.path, createErrorHandler(format, parts));
+      addFileRoutes(keyRoutes, files, parts, createKeyedHandler(format, parts));
+      keyRoutes.use(files.path, createErrorHandler(format, parts));
     }
   }
-  if (api.batches) addBatchRoutes(keyed, api, api.batches, parts, keyedBy(formats[0], parts));
-  for (const path of ['/models', '/models/*id', '/health']) keyed.all(path, refuseMethod('GET', 'HEAD'));
+  if (api.batches) addBatchRoutes(keyRoutes, api, api.batches, parts, createKeyedHandler(formats[0], parts));
+  for (const path of ['/models', '/models/*id', '/health']) keyRoutes.all(path, refuseMethod('GET', 'HEAD'));
   const { programs, desktop } = api;
   if (programs) {
-    keyed.get(
+    keyRoutes.get(
       programs.settingsPath,
-      answerManagedSettings((response) => programs.settings(cards(response))),
+      answerManagedSettings((response) => programs.settings(listCards(response))),
     );
-    keyed.post(programs.telemetryPaths, endSlowBody(parts.bodyTimeoutMs), discardTelemetry);
+    keyRoutes.post(programs.telemetryPaths, endSlowBody(parts.bodyTimeoutMs), discardTelemetry);
   }
-  if (desktop) keyed.get(desktop.path, answerDesktopConfiguration(desktop, cards, prefixes, parts));
+  if (desktop) keyRoutes.get(desktop.path, answerDesktopConfiguration(desktop, listCards, prefixes, parts));
 
   const routes = Router({ caseSensitive: true });
   for (const [path, greeting] of Object.entries(api.greetings ?? {})) {
     routes.get(path, (_, response) => void response.json(greeting));
     routes.all(path, refuseMethod('GET', 'HEAD'));
   }
-  for (const prefix of prefixes) routes.use(prefix === '' ? '/' : prefix, keyed);
+  for (const prefix of prefixes) routes.use(prefix === '' ? '/' : prefix, keyRoutes);
   routes.use(requireKey(parts, keyHeader), refuseUnknownPath);
   routes.use(createErrorHandler(formats[0], parts));
   return routes;

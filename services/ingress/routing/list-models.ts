@@ -7,7 +7,7 @@ import type { KeyPermits } from '#shared/serving/key-permits.ts';
 
 /**
  * Returns the models that a key may use now. The first is `auto`, if any model has a live worker. Then follow every model with a live
- * worker and every registry name with such a target, each once, sorted by name.
+ * worker, and every registry name with a target that has a live worker, each once, sorted by name.
  */
 export function listModels(
   pools: readonly LivePool[],
@@ -50,8 +50,8 @@ export function listModels(
   const contextWindow = windows.length > 0 ? Math.max(...windows) : undefined;
   const operations = [...new Set([...cards.values()].flatMap((card) => card.operations))];
   const capabilities = [...new Set(generating.flatMap((card) => card.capabilities))];
-  const automatic = { id: autoModel, created, ownedBy: 'rtr', tiers: [], operations, capabilities, contextWindow };
-  return hasAuto ? [automatic, ...named] : named;
+  const autoCard = { id: autoModel, created, ownedBy: 'rtr', tiers: [], operations, capabilities, contextWindow };
+  return hasAuto ? [autoCard, ...named] : named;
 }
 
 /**

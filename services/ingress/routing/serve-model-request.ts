@@ -23,7 +23,7 @@ import { runUncancelled } from '../idempotency/claim-key.ts';
 import type { AnsweringHandler } from '../idempotency/keyed-request.ts';
 import { setRequestedName } from '../http/refused-request.ts';
 import { setReply } from '../http/reply-of.ts';
-import { readContinuePermission } from '../http/may-continue.ts';
+import { readContinuePermission } from '../http/read-continue-permission.ts';
 import { readMaxWait } from '../http/read-max-wait.ts';
 import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
 import { identityOf } from '../http/require-key.ts';
@@ -37,7 +37,7 @@ const maxHeaderLength = 4096;
 
 export interface ServeParts
   extends ReceiveParts, ServingComponents, Omit<AnswerInBackgroundParts, keyof ServingComponents> {
-  unread: UnreadOutputs;
+  unreadOutputs: UnreadOutputs;
   answers: AnswerStore;
   storer: AnswerStorer;
   inputFiles: InputFiles;
@@ -48,16 +48,16 @@ export interface ServeParts
   recorder: Pick<Recorder, 'begin'> | undefined;
 }
 
-/** Creates the handler of a model route. It receives the body, serves the request, and cancels it when the client disconnects. */
+/** Creates the handler of a model route. The handler receives the body, serves the request, and cancels it when the client disconnects. */
 export function serveModelRequest(format: ClientFormat, route: ClientRoute, parts: ServeParts): AnsweringHandler {
   return async (request, response) => {
-    // The body is a local variable of `start` only, because those of this function live as long as the answer.
-    const running = await start(request, response, format, route, parts);
+    // Only `startServing` has the body in a local variable, because local variables of this handler live as long as the answer.
+    const running = await startServing(request, response, format, route, parts);
     await running?.finished;
   };
 }
 
-async function start(
+async function startServing(
   request: Request,
   response: Response,
   format: ClientFormat,
@@ -84,7 +84,7 @@ async function start(
       const message = 'Requests to this path are not served in the background.';
       throw new RouterError('unsupported_parameter', message, { param: 'background' });
     }
-    const context = contextOf(request.headers, format, clientRequest);
+    const context = readContext(request.headers, format, clientRequest);
     // From here on, the answer is made and paid for even if the client leaves.
     runUncancelled(response);
     const { isRecorded } = caller;
@@ -113,11 +113,11 @@ async function start(
   const { parameters, withDefaults, hosted, divisible, repeated } = resolved;
   const { requestId } = caller;
   const { stream } = parameters;
-  const { unread } = parts;
+  const { unreadOutputs } = parts;
   const answerId = format.opensAnswers === true && operation === 'generate' ? newAnswerId(format) : undefined;
   const opening = { requestId, answerId, repeated };
   const { grow: hold, releaseBody: onBegin } = received;
-  const reply = new ClientReply(response, { format, ...opening, stream, unread, onBegin, hold });
+  const reply = new ClientReply(response, { format, ...opening, stream, unreadOutputs, onBegin, hold });
   setReply(response, reply);
   // The input of a stored answer stays in memory until the answer is complete.
   if (toStore) reply.keepBody();
@@ -125,7 +125,7 @@ async function start(
   if (reshape) sink = new ReshapedSink(sink, reshape.answer);
   if (toStore && format.stored)
     sink = createStoringSink(sink, { caller, owner, format: format.stored, stream, toStore, storer: parts.storer });
-  const requestContext = contextOf(request.headers, format, resolved);
+  const requestContext = readContext(request.headers, format, resolved);
   const maxWaitMs = readMaxWait(request.headers);
   const continues = readContinuePermission(request.headers);
   const { name, sealsAnswers = false, openStream } = format;
@@ -143,7 +143,7 @@ async function start(
   };
   const modelRequest = { ...servable, ...requestContext, maxWaitMs, continues };
   try {
-    return reply.failWhenUnread(caller.cancels(await serveRequest(parts, modelRequest, sink, caller)));
+    return reply.failWhenUnread(caller.cancelOnDisconnect(await serveRequest(parts, modelRequest, sink, caller)));
   } catch (error) {
     setRequestedName(response, parameters.model);
     throw error;
@@ -151,16 +151,16 @@ async function start(
 }
 
 /**
- * Returns whether a request is accepted even if a rate limit of its key is exhausted. Only its body shows whether the limit applies to it,
- * because its answer may exist already, or may be made in the background.
+ * Returns whether the body of a request is read even if a rate limit of its key is exhausted. Only the body shows whether the limit
+ * applies, because the answer may exist already, or may be made in the background.
  */
 function mayIgnoreRateLimit({ headers }: Request, { background }: ClientFormat): boolean {
   return background !== undefined || headers['idempotency-key'] !== undefined;
 }
 
-function contextOf(headers: IncomingHttpHeaders, format: ClientFormat, { parameters }: ClientRequest) {
+function readContext(headers: IncomingHttpHeaders, format: ClientFormat, { parameters }: ClientRequest) {
   return {
-    headers: passedHeaders(headers, format.passedHeaders),
+    headers: pickPassedHeaders(headers, format.passedHeaders),
     session: readSession(headers),
     sentFor: detectPurpose(headers, parameters.signs),
   };
@@ -170,7 +170,7 @@ function contextOf(headers: IncomingHttpHeaders, format: ClientFormat, { paramet
  * Returns those headers of the client that an upstream of the same format receives; undefined if the client sent none of them.
  * @throws RouterError `headers_too_large` for a header that is too long
  */
-export function passedHeaders(
+export function pickPassedHeaders(
   headers: IncomingHttpHeaders,
   names: readonly string[],
 ): Record<string, string> | undefined {

@@ -11,7 +11,7 @@ import { resolveStored, type AnswerStore } from '#shared/serving/stored/resolve-
 import type { BackgroundParts } from '../background/background-parts.ts';
 import { streamBackground } from '../background/stream-background.ts';
 import { refuseMethod } from '../http/answer-error.ts';
-import type { KeyedHandler } from '../idempotency/idempotent.ts';
+import type { KeyedHandler } from '../idempotency/handle-idempotently.ts';
 import { identityOf } from '../http/require-key.ts';
 
 export interface StoredRoutesParts {
@@ -33,16 +33,16 @@ export function addStoredRoutes(
   router: Router,
   format: StoringFormat,
   parts: StoredRoutesParts,
-  keyed: KeyedHandler,
+  handleKeyed: KeyedHandler,
 ): void {
   const { stored, background: shape } = format;
   const { answers, background } = parts;
-  const one = `${stored.path}/:id`;
-  router.get(one, async (request, response) => {
+  const answerPath = `${stored.path}/:id`;
+  router.get(answerPath, async (request, response) => {
     const wanted = { id: idOf(request), owner: ownerOf(response) };
     answers.assertIntact();
     if (request.method === 'HEAD' || !wantsStream(request.query)) {
-      response.json(await show(format, parts, wanted));
+      response.json(await readAnswer(format, parts, wanted));
       return;
     }
     if (!shape || !(await background.responses.find(wanted.owner, wanted.id))) {
@@ -50,37 +50,37 @@ export function addStoredRoutes(
       const message = 'Only a response in the background can be streamed again, for as long as its events are kept.';
       throw new RouterError('unsupported_parameter', message, { param: 'stream' });
     }
-    await streamBackground(response, { ...wanted, shape, after: afterOf(request.query) }, background);
+    await streamBackground(response, { ...wanted, shape, after: readStartingAfter(request.query) }, background);
   });
-  router.delete(one, async (request, response) => {
+  router.delete(answerPath, async (request, response) => {
     const wanted = { id: idOf(request), owner: ownerOf(response) };
     answers.assertIntact();
     const { id, owner } = wanted;
     const record = await background.responses.find(owner, id);
-    const isCancelled = record !== undefined && (await cancel(format, parts, record, true));
+    const isCancelled = record !== undefined && (await cancelAnswer(format, parts, record, true));
     const wasStored = await answers.responses.delete(owner, id);
     const wasThere = isCancelled || (record !== undefined && (await background.responses.delete(owner, id)));
     if (!wasStored && !wasThere) throw notFound(id);
     response.json(stored.removed(id));
   });
-  router.all(one, refuseMethod('GET', 'HEAD', 'DELETE'));
-  router.get(`${one}/input_items`, async (request, response) => {
+  router.all(answerPath, refuseMethod('GET', 'HEAD', 'DELETE'));
+  router.get(`${answerPath}/input_items`, async (request, response) => {
     const wanted = { id: idOf(request), owner: ownerOf(response) };
     answers.assertIntact();
-    response.json(stored.listItems(await inputOf(format, parts, wanted), request.query));
+    response.json(stored.listItems(await readInput(format, parts, wanted), request.query));
   });
-  router.all(`${one}/input_items`, refuseMethod('GET', 'HEAD'));
-  const cancelOne = keyed('unread', async (request, response) => {
+  router.all(`${answerPath}/input_items`, refuseMethod('GET', 'HEAD'));
+  const cancelOne = handleKeyed('unread', async (request, response) => {
     const wanted = { id: idOf(request), owner: ownerOf(response) };
     answers.assertIntact();
     const record = await background.responses.find(wanted.owner, wanted.id);
-    if (record) await cancel(format, parts, record);
-    const answer = await show(format, parts, wanted);
+    if (record) await cancelAnswer(format, parts, record);
+    const answer = await readAnswer(format, parts, wanted);
     if (!record) throw new RouterError('invalid_request', 'Cannot cancel a synchronous response.');
     response.json(answer);
   });
-  router.post(`${one}/cancel`, cancelOne);
-  router.all(`${one}/cancel`, refuseMethod('POST'));
+  router.post(`${answerPath}/cancel`, cancelOne);
+  router.all(`${answerPath}/cancel`, refuseMethod('POST'));
 }
 
 interface AnswerReference {
@@ -89,7 +89,7 @@ interface AnswerReference {
 }
 
 /** Returns the current object of an answer. */
-async function show(
+async function readAnswer(
   format: StoringFormat,
   { answers, background }: StoredRoutesParts,
   wanted: AnswerReference,
@@ -105,22 +105,22 @@ async function show(
 }
 
 /**
- * Cancels an answer that is being made in the background. With `isRemoved`, deletes it, too. A finished answer stays as it is.
+ * Cancels an answer that is being made in the background. With `alsoDeletes`, also deletes the answer. A finished answer stays as it is.
  * @returns whether the answer was cancelled
  */
-async function cancel(
+async function cancelAnswer(
   { background: shape }: StoringFormat,
   { background: { responses } }: StoredRoutesParts,
   record: BackgroundRecord,
-  isRemoved = false,
+  alsoDeletes = false,
 ): Promise<boolean> {
   if (!shape || isOver(record)) return false;
   const object = await responses.readObject(record);
-  return object !== undefined && responses.cancel(record, shape.inState(object, 'cancelled'), isRemoved);
+  return object !== undefined && responses.cancel(record, shape.inState(object, 'cancelled'), alsoDeletes);
 }
 
 /** Returns the items of an answer's own input, also while the answer is being made. */
-async function inputOf(
+async function readInput(
   format: StoringFormat,
   parts: StoredRoutesParts,
   wanted: AnswerReference,
@@ -159,7 +159,7 @@ function wantsStream({ stream }: Query): boolean {
 }
 
 /** Returns the number of the event that a stream continues after; -1 for the whole stream. */
-function afterOf({ starting_after: after }: Query): number {
+function readStartingAfter({ starting_after: after }: Query): number {
   if (after === undefined) return -1;
   if (typeof after === 'string' && /^\d{1,15}$/.test(after)) return Number(after);
   throw new RouterError('invalid_request', "Invalid 'starting_after': the number of an event is expected.", {

@@ -28,7 +28,7 @@ export class CheckedOwners implements KeySource {
   readonly #users: Pick<UserStore, 'find'>;
   readonly #log: Logger;
   readonly #recent = new LRUCache<string, true>({ max: maxKnown, ttl: checkIntervalMs });
-  readonly #asking = new Set<Promise<void>>();
+  readonly #checks = new Set<Promise<void>>();
   #confirm: Confirm = async () => 'confirmed';
 
   constructor(keys: KeySource, users: Pick<UserStore, 'find'>, log: Logger) {
@@ -37,14 +37,14 @@ export class CheckedOwners implements KeySource {
     this.#log = log;
   }
 
-  confirmWith(confirm: Confirm): void {
+  setConfirm(confirm: Confirm): void {
     this.#confirm = confirm;
   }
 
   async find(id: string): Promise<FoundKey | undefined> {
     const found = await this.#keys.find(id);
     if (found?.ownerId !== undefined && found.owner?.hasNoPassword === true && !found.owner.blocked)
-      this.#askAbout(found.ownerId);
+      this.#checkSoon(found.ownerId);
     return found;
   }
 
@@ -55,25 +55,28 @@ export class CheckedOwners implements KeySource {
   /** Waits until running checks have ended, but at most ten seconds. */
   async close(): Promise<void> {
     const isOver = new AbortController();
-    const bound = sleep(closeMs, undefined, { signal: isOver.signal }).catch(() => undefined);
-    await Promise.race([Promise.all(this.#asking), bound]);
+    const timeout = sleep(closeMs, undefined, { signal: isOver.signal }).catch(() => undefined);
+    await Promise.race([Promise.all(this.#checks), timeout]);
     isOver.abort();
   }
 
-  #askAbout(id: string): void {
-    if (this.#recent.has(id) || this.#asking.size >= maxAtOnce) return;
+  #checkSoon(id: string): void {
+    if (this.#recent.has(id) || this.#checks.size >= maxAtOnce) return;
     this.#recent.set(id, true);
-    const check = this.#ask(id).finally(() => this.#asking.delete(check));
-    this.#asking.add(check);
+    const check = this.#check(id).finally(() => this.#checks.delete(check));
+    this.#checks.add(check);
   }
 
-  async #ask(id: string): Promise<void> {
+  async #check(id: string): Promise<void> {
     try {
       const user = await this.#users.find(id);
       if (user) await this.#confirm(user);
     } catch (error) {
       // The first read of the key after a minute triggers another check.
-      this.#log.warn({ err: error, user: id }, 'it cannot be found out whether the owner of a key is still let in');
+      this.#log.warn(
+        { err: error, user: id },
+        'it is unknown whether the identity provider still admits the owner of a key',
+      );
     }
   }
 }

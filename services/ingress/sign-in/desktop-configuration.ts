@@ -4,11 +4,11 @@ import { readIssuer } from '#shared/accounts/credentials/verify-credential.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { ApiDesktop, ModelCard } from '#shared/formats/client-api.ts';
 import type { Registry } from '#shared/registry/registry.ts';
-import { bearerToken } from '../http/require-key.ts';
+import { readBearerToken } from '../http/require-key.ts';
 
 export interface DesktopConfigurationParts {
   registry: () => Pick<Registry, 'token_issuers'>;
-  /** URL at which people reach the router; if undefined, that of each request is used. */
+  /** URL at which people reach the router; if undefined, the URL of each request is used. */
   publicUrl: string | undefined;
 }
 
@@ -24,11 +24,12 @@ export function answerDesktopConfiguration(
   parts: DesktopConfigurationParts,
 ): RequestHandler {
   return (request, response) => {
-    const token = bearerToken(request.get('authorization'));
-    const named = token === undefined ? undefined : readIssuer(token);
-    const accepted = parts.registry().token_issuers.find(({ issuer }) => issuer === named);
+    const token = readBearerToken(request.get('authorization'));
+    const issuerOfToken = token === undefined ? undefined : readIssuer(token);
+    const accepted = parts.registry().token_issuers.find(({ issuer }) => issuer === issuerOfToken);
     if (!accepted?.desktop) {
-      const message = 'There is a configuration for those only whose token is of an issuer with `claude_desktop`.';
+      const message =
+        'There is a configuration only for people whose token comes from an issuer with `claude_desktop`.';
       throw new RouterError('permission_denied', message);
     }
     const prefix = prefixes.find((each) => each !== '' && request.baseUrl.endsWith(each)) ?? '';

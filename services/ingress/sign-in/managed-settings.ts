@@ -10,7 +10,7 @@ import type { RequestHandler } from 'express';
 export function answerManagedSettings(settingsOf: (response: Parameters<RequestHandler>[1]) => object): RequestHandler {
   return (request, response) => {
     const settings = settingsOf(response);
-    const digest = hash('sha256', JSON.stringify(sorted(settings)), 'hex');
+    const digest = hash('sha256', JSON.stringify(sortKeys(settings)), 'hex');
     const checksum = `sha256:${digest}`;
     response.set({ etag: `"${checksum}"`, 'cache-control': 'private, no-cache' });
     if (request.get('if-none-match')?.includes(`"${checksum}"`)) return void response.status(304).end();
@@ -29,9 +29,9 @@ function uuidOf(digest: string): string {
 }
 
 /** Returns a copy of the value with the keys of all objects in order. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([name, each]) => [name, sorted(each)]));
+  return Object.fromEntries(entries.map(([name, each]) => [name, sortKeys(each)]));
 }

@@ -27,7 +27,7 @@ export interface OAuthRoutesParts {
   store: { assertIntact(): void };
   publicUrl: string | undefined;
   bodyTimeoutMs: number;
-  arriving: ArrivingBodies;
+  arrivingBodies: ArrivingBodies;
   log: Logger;
 }
 
@@ -43,11 +43,11 @@ const form = z.object({
 
 /**
  * Creates the endpoints at which programs sign in for a person: discovery (RFC 8414), device authorization and tokens (RFC 8628, RFC 6749),
- * and revocation (RFC 7009). They read no cookie. A page of another origin cannot send them a form or read their answers.
+ * and revocation (RFC 7009). The endpoints read no cookie. A page of another origin cannot send them a form or read their answers.
  * @param base base path of the endpoints; `''` for the root
  * @param apis names and paths of the APIs, for `rtr env`
  */
-export function oauthRoutes(
+export function createOAuthRoutes(
   base: string,
   apis: readonly { name: string; path: string }[],
   parts: OAuthRoutesParts,
@@ -63,13 +63,13 @@ export function oauthRoutes(
     next();
   });
   endpoints.all(['/device_authorization', '/token', '/revoke'], requirePost, refuseOtherOrigins);
-  endpoints.use(endSlowBody(parts.bodyTimeoutMs), parts.arriving.within(maxFormBytes));
+  endpoints.use(endSlowBody(parts.bodyTimeoutMs), parts.arrivingBodies.createHandler(maxFormBytes));
   endpoints.use(urlencoded({ extended: false, limit: maxFormBytes, inflate: false }));
   endpoints.post('/device_authorization', async (request, response) => {
-    const fields = read(request);
+    const fields = readForm(request);
     const page = `${resolveRouterAddress(request, parts.publicUrl)}${devicePage}`;
     const start = await programs.devices.begin({
-      client: clientName(fields, request),
+      client: findClientName(fields, request),
       address: request.ip ?? '',
       clientId: fields.client_id,
     });
@@ -83,10 +83,10 @@ export function oauthRoutes(
     });
   });
   endpoints.post('/token', async (request, response) => {
-    const outcome = await exchange(read(request));
+    const outcome = await issueTokens(readForm(request));
     if (outcome.state === 'ended' || outcome.state === 'replayed') await announce(`program:${outcome.programId}`);
     if (outcome.state === 'replayed') await noteReplay(outcome);
-    if (outcome.state !== 'issued') throw refusal(outcome.state);
+    if (outcome.state !== 'issued') throw toOAuthError(outcome.state);
     const { accessToken, expiresIn, refreshToken, email } = outcome.tokens;
     response.json({
       access_token: accessToken,
@@ -98,7 +98,7 @@ export function oauthRoutes(
     });
   });
   endpoints.post('/revoke', async (request, response) => {
-    const { token } = read(request);
+    const { token } = readForm(request);
     if (token === undefined) throw new OAuthError('invalid_request', '`token` is missing.');
     const signedOut = await programs.signOut(token);
     // A program that was signed out earlier is announced, too, because the reply of the store may have been lost before the announcement.
@@ -112,7 +112,7 @@ export function oauthRoutes(
   routes.use('/oauth', endpoints);
   return routes;
 
-  function exchange({
+  function issueTokens({
     grant_type,
     client_id,
     device_code,
@@ -140,7 +140,7 @@ function requirePost({ method }: Request, response: Response, next: NextFunction
 }
 
 /**
- * Refuses requests from pages of other origins, because such a page could use up the number of pending sign-ins per network address.
+ * Refuses requests from pages of other origins, because a page could use up the number of pending sign-ins per network address.
  * Programs do not send the headers that browsers add to requests of pages.
  */
 function refuseOtherOrigins(request: Request, _: Response, next: NextFunction): void {
@@ -154,7 +154,7 @@ function refuseOtherOrigins(request: Request, _: Response, next: NextFunction): 
  * Returns the fields of a form. An empty body has no fields.
  * @throws OAuthError for a field that is repeated or too long, and for a body that is not a form
  */
-function read(request: Request): z.infer<typeof form> {
+function readForm(request: Request): z.infer<typeof form> {
   if (!isForm(request) && !isEmpty(request)) {
     throw new OAuthError('invalid_request', 'The body is no form: send application/x-www-form-urlencoded.');
   }
@@ -167,13 +167,13 @@ function isForm(request: Request): boolean {
   return request.is('urlencoded') === 'urlencoded';
 }
 
-/** Returns whether there is no body. `isForm` is false for such a request even if it declares the type of a form. */
+/** Returns whether a request has no body. `isForm` is false for an empty body, even if the request declares the type of a form. */
 function isEmpty(request: Request): boolean {
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
   return encoding === undefined && Number(length) === 0;
 }
 
-function refusal(state: Exclude<TokenOutcome['state'], 'issued'>): OAuthError {
+function toOAuthError(state: Exclude<TokenOutcome['state'], 'issued'>): OAuthError {
   switch (state) {
     case 'pending':
       return new OAuthError('authorization_pending', 'The sign-in waits for a person to approve it.');
@@ -195,7 +195,7 @@ function refusal(state: Exclude<TokenOutcome['state'], 'issued'>): OAuthError {
 const surfaces: Readonly<Record<string, string>> = { claude_code: 'Claude Code' };
 
 /** Returns the program's name for the approval page. The name is not proof of identity. */
-function clientName({ client_id: clientId, surface = '' }: z.infer<typeof form>, request: Request): string {
+function findClientName({ client_id: clientId, surface = '' }: z.infer<typeof form>, request: Request): string {
   const [product = ''] = (request.get('user-agent') ?? '').split(/[\s/]/);
   const named = [clientId, surfaces[surface], product].map((name) => displayNameSchema.safeParse(name).data);
   return named.find((name) => name !== undefined) ?? 'a program without a name';

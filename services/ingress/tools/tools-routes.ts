@@ -13,26 +13,27 @@ import { identityOf, requireKey, type RequireKeyParts } from '../http/require-ke
 import type { RunningRequest } from '#shared/serving/run-job.ts';
 import { serveTool, type ToolComponents } from '#shared/serving/serve-tool.ts';
 import type { IdempotencyParts } from '../idempotency/idempotency-parts.ts';
-import { handleIdempotently } from '../idempotency/idempotent.ts';
+import { handleIdempotently } from '../idempotency/handle-idempotently.ts';
 import type { AnsweringHandler } from '../idempotency/keyed-request.ts';
 import { HttpCaller } from '../http/http-caller.ts';
 import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
 
 export interface ToolsRoutesParts extends ToolComponents, ReceiveParts, AnswerErrorParts, RequireKeyParts {
-  unread: UnreadOutputs;
+  unreadOutputs: UnreadOutputs;
   idempotency: IdempotencyParts;
 }
 
 /**
- * Creates the routes of the tools API, to be mounted at `/api/tools/v1`. One lists the tools, and one runs a tool without a language model.
+ * Creates the routes of the tools API, to be mounted at `/api/tools/v1`. One route lists the tools, the other runs a tool without a
+ * language model.
  */
-export function toolsRoutes(parts: ToolsRoutesParts): Router {
+export function createToolsRoutes(parts: ToolsRoutesParts): Router {
   const routes = Router({ caseSensitive: true });
   routes.use(requireKey(parts));
   routes.get('/list', async (_, response) => {
     requireToolsTier(identityOf(response));
     const listed = await listAllTools(parts, new HttpCaller(response, toolsFormat));
-    response.json({ object: 'list', data: listed.map(toolAnswer) });
+    response.json({ object: 'list', data: listed.map(toToolAnswer) });
   });
   const keyed = {
     format: toolsFormat,
@@ -41,27 +42,36 @@ export function toolsRoutes(parts: ToolsRoutesParts): Router {
     // A tool may have had effects by the time its client leaves. A second execution would repeat these effects.
     isUncancelled: true,
   } as const;
-  routes.post('/execute', handleIdempotently(execute(parts), keyed, parts.idempotency));
+  routes.post('/execute', handleIdempotently(createExecuteHandler(parts), keyed, parts.idempotency));
   routes.all('/list', refuseMethod('GET', 'HEAD'));
   routes.all('/execute', refuseMethod('POST'));
   routes.use(refuseUnknownPath, createErrorHandler(toolsFormat, parts));
   return routes;
 }
 
-function toolAnswer({ name, title, description, inputSchema, outputSchema, annotations, server, worker }: ListedTool) {
+function toToolAnswer({
+  name,
+  title,
+  description,
+  inputSchema,
+  outputSchema,
+  annotations,
+  server,
+  worker,
+}: ListedTool) {
   const schemas = { input_schema: inputSchema, output_schema: outputSchema };
   return { name, title, description, ...schemas, annotations, server, worker };
 }
 
-function execute(parts: ToolsRoutesParts): AnsweringHandler {
+function createExecuteHandler(parts: ToolsRoutesParts): AnsweringHandler {
   return async (request, response) => {
-    // The body is a local variable of `start` only, because those of this function live as long as the answer.
-    const running = await start(request, response, parts);
+    // Only `startTool` has the body in a local variable, because local variables of this handler live as long as the answer.
+    const running = await startTool(request, response, parts);
     await running?.finished;
   };
 }
 
-async function start(
+async function startTool(
   request: Request,
   response: Response,
   parts: ToolsRoutesParts,
@@ -72,16 +82,18 @@ async function start(
   const { tool } = parseToolCall(parseJsonBody(body));
   const caller = new HttpCaller(response, toolsFormat);
   const { requestId } = caller;
-  const { unread } = parts;
+  const { unreadOutputs } = parts;
   const sink = new ClientReply(response, {
     format: toolsFormat,
     requestId,
     stream: false,
-    unread,
+    unreadOutputs,
     onBegin: releaseBody,
   });
   try {
-    return sink.failWhenUnread(caller.cancels(await serveTool(parts, { tool, body, stream: false }, sink, caller)));
+    return sink.failWhenUnread(
+      caller.cancelOnDisconnect(await serveTool(parts, { tool, body, stream: false }, sink, caller)),
+    );
   } catch (error) {
     setRequestedName(response, tool);
     throw error;

@@ -60,7 +60,7 @@ export interface BatchPause {
   /** A description, for the user, of what the lines wait for. */
   reason: string;
   /** Whether no line of the batch is tried before `until`. */
-  isForAll: boolean;
+  pausesAllLines: boolean;
   /** Whether the lines wait for a worker, and are tried as soon as there is one. */
   lacksWorker?: boolean;
 }
@@ -251,7 +251,7 @@ export class BatchWork {
 
   /** Stores why lines of a batch wait; `pause` is undefined if they no longer wait. Does nothing for a batch that is over. */
   async pause(id: string, pause: BatchPause | undefined): Promise<void> {
-    const blockedUntil = pause?.isForAll === true ? pause.until : undefined;
+    const blockedUntil = pause?.pausesAllLines === true ? pause.until : undefined;
     const { until: pausedUntil, reason: pausedFor, lacksWorker } = pause ?? {};
     const fields = pause && toStoredFields({ pausedUntil, pausedFor, blockedUntil, lacksWorker });
     await pauseBatch.run(this.#redis, { args: { prefix: this.#prefix, id, pause: fields } });

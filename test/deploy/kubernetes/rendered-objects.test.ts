@@ -8,7 +8,7 @@ import { createAdminServer } from '#shared/core/admin-server.ts';
 import { parseRegistry } from '#shared/registry/read-registry.ts';
 import { demoEngineSettings } from '#services/demo-engine/config.ts';
 import { ingressConfig } from '#services/ingress/config.ts';
-import { computeLoad } from '#services/ingress/metrics/load.ts';
+import { computeLoad } from '#services/ingress/metrics/compute-load.ts';
 import { linkSettings } from '#services/rtr/config.ts';
 import { definedMetrics } from '../../helpers/cluster/metric-registries.ts';
 import { exampleFile, examples, renderChart, withIngress } from '../../helpers/deploy/chart-tools.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { inject, onTestFinished } from 'vitest';
-import type { BatchParts } from '#services/batch-runner/batches/batch-parts.ts';
+import type { BatchDependencies } from '#services/batch-runner/batches/batch-dependencies.ts';
 import { finishBatch } from '#services/batch-runner/batches/finish-batch.ts';
 import { HeavyWork } from '#services/batch-runner/heavy-work.ts';
 import { RunningLines } from '#services/batch-runner/batches/running-lines.ts';
@@ -55,8 +55,8 @@ export async function openBatch({ totalBytes = 1e7, input = batchInput } = {}) {
   const jobs = new BackgroundJobs({ url: inject('redisUrl'), prefix, log: silentLog });
   onTestFinished(() => jobs.close());
   const work = new BatchWork(connection.redis, prefix, { report });
-  const parts: BatchParts = {
-    work,
+  const parts: BatchDependencies = {
+    batches: work,
     jobs,
     objects: store,
     files,
@@ -64,7 +64,7 @@ export async function openBatch({ totalBytes = 1e7, input = batchInput } = {}) {
     isKnownModel: () => true,
     resultsKeptMs: hourMs,
     maxLineBytes: Math.max(10_000, input.length),
-    heavy: new HeavyWork(new UnfinishedWork(connection.redis, prefix, 'runner')),
+    heavyWork: new HeavyWork(new UnfinishedWork(connection.redis, prefix, 'runner')),
     log: silentLog,
   };
   const description = { purpose: 'batch', name: 'in.jsonl' };
@@ -85,10 +85,10 @@ export async function openBatch({ totalBytes = 1e7, input = batchInput } = {}) {
   const ledger = new UsageLedger(connection.redis, prefix, silentLog, { maxRequests: 100, requestsKeptMs: hourMs });
   const keys = new OwnerKeys(() => [secret]);
   const unused = {
-    lines: { bodies: new MemoryBudget(Number.POSITIVE_INFINITY), answerRoom: new MemoryBudget(1) },
-  } as Pick<RunSliceParts, 'lines' | 'identities'>;
+    lineParts: { requestBudget: new MemoryBudget(Number.POSITIVE_INFINITY), answerBudget: new MemoryBudget(1) },
+  } as Pick<RunSliceParts, 'lineParts' | 'identities'>;
   const stopping = new AbortController().signal;
-  const idle = { slots: { hasRoom: () => false }, waitingWork: { note: () => undefined }, atOnce: 8 };
+  const idle = { slots: { hasRoom: () => false }, waitingWork: { setTiers: () => undefined }, atOnce: 8 };
   const openParked = (): ParkedBatches => {
     const parked = new ParkedBatches({ ...parts, ...idle });
     onTestFinished(() => parked.close());
@@ -98,7 +98,7 @@ export async function openBatch({ totalBytes = 1e7, input = batchInput } = {}) {
     ...parts,
     ...unused,
     parked: openParked(),
-    running: new RunningLines(),
+    runningLines: new RunningLines(),
     ledger,
     ownerKeys: keys,
     stopping,

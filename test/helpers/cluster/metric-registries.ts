@@ -6,16 +6,20 @@ import { WorkerMetrics } from '#shared/worker/worker-metrics.ts';
 import { addProcessMetrics } from '#services/cli-worker/process-set/process-set.ts';
 import { addServerMetrics } from '#services/tools-worker/mcp/mcp-link.ts';
 import { addFailingToolsMetric } from '#services/tools-worker/tool-breakers.ts';
-import { watchMails } from '#services/batch-runner/mail/mail-metrics.ts';
-import { RunnerMetrics, watchRunner } from '#services/batch-runner/watch-runner.ts';
-import { watchWebhooks } from '#services/batch-runner/webhooks/webhook-metrics.ts';
+import { registerMailMetrics } from '#services/batch-runner/mail/mail-metrics.ts';
+import { RunnerMetrics, registerRunnerGauges } from '#services/batch-runner/runner-metrics.ts';
+import { registerWebhookMetrics } from '#services/batch-runner/webhooks/webhook-metrics.ts';
 import { RequestMetrics } from '#services/ingress/metrics/request-metrics.ts';
-import { countKeyed } from '#services/ingress/metrics/count-keyed.ts';
-import { countRecordings, countTraced, watchRecorder } from '#services/ingress/metrics/count-recordings.ts';
-import { watchBackground } from '#services/ingress/metrics/watch-background.ts';
-import { watchIngress } from '#services/ingress/metrics/watch-ingress.ts';
-import { watchQueue } from '#services/ingress/metrics/watch-queue.ts';
-import { watchWorkers } from '#services/ingress/metrics/watch-workers.ts';
+import { createKeyedCounter } from '#services/ingress/metrics/keyed-counter.ts';
+import {
+  createRecordingCounter,
+  createTracedCounter,
+  registerRecorderMetrics,
+} from '#services/ingress/metrics/recording-metrics.ts';
+import { registerBackgroundMetrics } from '#services/ingress/metrics/background-metrics.ts';
+import { registerIngressMetrics } from '#services/ingress/metrics/ingress-metrics.ts';
+import { registerQueueMetrics } from '#services/ingress/metrics/queue-metrics.ts';
+import { registerWorkerMetrics } from '#services/ingress/metrics/worker-metrics.ts';
 
 export interface DefinedMetric {
   name: string;
@@ -37,19 +41,19 @@ export function definedMetrics(part: MeasuredPart): DefinedMetric[] {
   if (part === 'ingress') {
     const empty = { bytes: 0, count: 0, backlog: 0, dropped: 0, reserved: 0, uncommitted: 0, givenUp: 0 };
     void new RequestMetrics(registry, []);
-    watchQueue(registry, () => []);
-    watchWorkers(registry, () => []);
-    countKeyed(registry);
-    countRecordings(registry);
-    countTraced(registry);
-    watchRecorder(registry, { heldBytes: 0 });
+    registerQueueMetrics(registry, () => []);
+    registerWorkerMetrics(registry, () => []);
+    createKeyedCounter(registry);
+    createRecordingCounter(registry);
+    createTracedCounter(registry);
+    registerRecorderMetrics(registry, { heldBytes: 0 });
     const none = async (): Promise<number> => 0;
-    watchBackground(registry, { batches: none, responses: none, webhooks: none });
-    watchIngress(registry, {
-      held: empty,
-      kept: () => 0,
-      unread: empty,
-      open: empty,
+    registerBackgroundMetrics(registry, { batches: none, responses: none, webhooks: none });
+    registerIngressMetrics(registry, {
+      heldBodies: empty,
+      countKeptBytes: () => 0,
+      unreadOutputs: empty,
+      openRequests: empty,
       ledger: empty,
       limits: empty,
       store: { isLost: false },
@@ -58,12 +62,12 @@ export function definedMetrics(part: MeasuredPart): DefinedMetric[] {
     });
   } else if (part === 'batch-runner') {
     void new RunnerMetrics(registry);
-    watchWebhooks(registry, async () => 0);
-    watchMails(registry, async () => 0);
-    watchRunner(registry, {
+    registerWebhookMetrics(registry, async () => 0);
+    registerMailMetrics(registry, async () => 0);
+    registerRunnerGauges(registry, {
       jobs: { counts: () => Promise.reject(new Error('there are no queues')) },
-      work: { listOpen: () => Promise.resolve([]) },
-      slots: { running: 0, gaveWay: 0 },
+      batches: { listOpen: () => Promise.resolve([]) },
+      slots: { running: 0, preemptions: 0 },
       workers: new Map(),
     });
   } else {

@@ -6,7 +6,7 @@ import { createPublicPost, type PublicPostOptions } from '#shared/public-fetch/p
 import { openWebhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import type { WebhookEvent, WebhookOwner } from '#shared/accounts/webhooks/webhook-event.ts';
 import { createEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
-import { createWebhookDeliverer, type AttemptOutcome } from '#services/batch-runner/webhooks/deliver-webhook.ts';
+import { createWebhookDeliverer, type TryOutcome } from '#services/batch-runner/webhooks/deliver-webhook.ts';
 import { silentLog } from '../silent-log.ts';
 import { made } from '../accounts/made.ts';
 import { openKeyStore } from '../accounts/open-key-store.ts';
@@ -26,7 +26,7 @@ export async function openTestWebhooks({
   const keys = new OwnerKeys(() => secrets);
   const webhooks = openWebhooks(redis, prefix, { keys, report });
   const { endpoints, deliveries } = webhooks;
-  const outcomes: AttemptOutcome[] = [];
+  const outcomes: TryOutcome[] = [];
   const deliver = createWebhookDeliverer({
     endpoints,
     deliveries,

@@ -8,8 +8,8 @@ import { startUnreadClient } from '../../helpers/clients/start-unread-client.ts'
 // Node gives a socket that has written anything since it last looked another half minute.
 it('the last bytes of an answer wait a minute at most for a client that reads nothing', async () => {
   const { response } = await startUnreadClient();
-  const unread = new UnreadOutputs(64 * 1024 * 1024);
-  const options = { format: chatFormat, requestId: 'req_1', stream: false, unread, onBegin: () => undefined };
+  const unreadOutputs = new UnreadOutputs(64 * 1024 * 1024);
+  const options = { format: chatFormat, requestId: 'req_1', stream: false, unreadOutputs, onBegin: () => undefined };
   new ClientReply(response, options).end(Buffer.alloc(64 * 1024 * 1024, ' '));
   const begun = performance.now();
   await once(response, 'close');

@@ -13,15 +13,15 @@ async function openProcesses() {
 it('work that two processes ended with is refused with an error, whatever else ended', async () => {
   const start = await openProcesses();
   const [first, second] = [start('first'), start('second')];
-  await first.createPiece('deadly').begin();
-  const harmless = second.createPiece('harmless');
+  await first.createTask('deadly').begin();
+  const harmless = second.createTask('harmless');
   expect(await harmless.begin()).toBeUndefined();
   harmless.end();
-  expect(await second.createPiece('deadly').begin()).toBeUndefined();
+  expect(await second.createTask('deadly').begin()).toBeUndefined();
   const third = start('third');
   const refused = { code: 'workers_died', message: expect.stringMatching(/Two processes/) };
-  for (let time = 0; time < 2; time += 1) expect(await third.createPiece('deadly').begin()).toMatchObject(refused);
-  expect(await third.createPiece('harmless').begin()).toBeUndefined();
+  for (let time = 0; time < 2; time += 1) expect(await third.createTask('deadly').begin()).toMatchObject(refused);
+  expect(await third.createTask('harmless').begin()).toBeUndefined();
 });
 
 it('a process that lives does not count as ended with its work, however often it begins it', async () => {
@@ -29,7 +29,7 @@ it('a process that lives does not count as ended with its work, however often it
   const [first, second] = [start('first'), start('second')];
   for (let time = 0; time < 3; time += 1)
     for (const process of [first, second]) {
-      const piece = process.createPiece('line');
+      const piece = process.createTask('line');
       expect(await piece.begin()).toBeUndefined();
       piece.end();
     }
@@ -39,9 +39,9 @@ it('heavy work begins one piece at a time, and a piece whose store is away does 
   let isAway = true;
   const begin = (): Promise<number> => (isAway ? Promise.reject(storeUnavailable('away')) : Promise.resolve(0));
   const heavy = new HeavyWork({ begin, end: () => Promise.resolve() });
-  await expect(heavy.createPiece('a').begin()).rejects.toMatchObject({ code: 'store_unavailable' });
+  await expect(heavy.createTask('a').begin()).rejects.toMatchObject({ code: 'store_unavailable' });
   isAway = false;
-  const [b, c] = [heavy.createPiece('b'), heavy.createPiece('c')];
+  const [b, c] = [heavy.createTask('b'), heavy.createTask('c')];
   await b.begin();
   const order: string[] = [];
   const begun = c.begin().then(() => order.push('c'));

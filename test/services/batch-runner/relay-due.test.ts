@@ -16,7 +16,7 @@ it('relayed webhooks are queued once by any number of runners, and again when a 
   const away = () => Promise.reject(new Error('the queue is away'));
   const enqueue = (due: DueDelivery): Promise<void> => (isFull ? away() : deliver(due, stop.signal));
   const takeDue = deliveries.takeDue.bind(deliveries);
-  const relays = [1, 2].map(() => relayDue({ what: 'webhooks', takeDue, enqueue, log }, stop.signal));
+  const relays = [1, 2].map(() => relayDue({ messageKind: 'webhooks', takeDue, enqueue, log }, stop.signal));
   await outbox.emit(batchEvent());
   await until(() => warnings.length > 0);
   isFull = false;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { MemoryBudget } from '#shared/core/memory-budget.ts';
-import { requestBytes } from '#services/batch-runner/request-bytes.ts';
+import { computeRequestBudget } from '#services/batch-runner/compute-request-budget.ts';
 
 it('shared memory is never exceeded in sum, except by a single user, and is available again once it is released', () => {
   const most = 100;
@@ -28,6 +28,6 @@ it('shared memory is never exceeded in sum, except by a single user, and is avai
 
 it('requests take at most an eighth of the memory of a process with a limit', () => {
   const mebibyte = 1024 * 1024;
-  expect(requestBytes(32 * mebibyte, 512 * mebibyte)).toBe(32 * mebibyte);
-  expect(requestBytes(32 * mebibyte, 0)).toBe(128 * mebibyte);
+  expect(computeRequestBudget(32 * mebibyte, 512 * mebibyte)).toBe(32 * mebibyte);
+  expect(computeRequestBudget(32 * mebibyte, 0)).toBe(128 * mebibyte);
 });

@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { blockBytes } from './output-blocks.ts';
-import type { TurnOutput } from './output-turn.ts';
+import type { TurnOutput } from './output-batcher.ts';
 import { unreadMs, type UnreadOutput, type UnreadOutputs } from './unread-outputs.ts';
 
+/** Number of waiting blocks that are written to the socket together. */
 const blocksAtOnce = 4;
 
 interface Block {
@@ -24,18 +25,18 @@ export class BoundedResponse implements UnreadOutput, TurnOutput {
   readonly #outputs: UnreadOutputs;
   readonly #onGivenUp: () => void;
   /** Pieces of this turn of the event loop, at most one block. They count as unread from the end of the turn. */
-  #gathered: Uint8Array[] = [];
+  #gatheredPieces: Uint8Array[] = [];
   #gatheredBytes = 0;
   /** Blocks that wait for the socket. */
-  #held: Block[] = [];
+  #waitingBlocks: Block[] = [];
   /** Blocks that were written to the socket, and that the system may not have accepted yet. */
-  #sent: Block[] = [];
+  #sentBlocks: Block[] = [];
   /** Whether the write callback of the socket has not been called yet, so that the sent blocks must not be reused. */
   #isSending = false;
   #isEnding = false;
-  #isFollowed = false;
+  #isWatched = false;
 
-  /** @param onGivenUp called when the answer cannot continue, because the client reads too slowly. It may call `end` once more. */
+  /** @param onGivenUp called when the answer cannot continue, because the client reads too slowly. The callback may call `end`. */
   constructor(response: ServerResponse, outputs: UnreadOutputs, onGivenUp: () => void) {
     this.#response = response;
     this.#outputs = outputs;
@@ -45,8 +46,8 @@ export class BoundedResponse implements UnreadOutput, TurnOutput {
   get unreadBytes(): number {
     const { destroyed, writableLength } = this.#response;
     if (destroyed) return 0;
-    const sentBytes = writableLength === 0 ? 0 : Math.max(writableLength, this.#sent.length * blockBytes);
-    return this.#held.length * blockBytes + sentBytes;
+    const sentBytes = writableLength === 0 ? 0 : Math.max(writableLength, this.#sentBlocks.length * blockBytes);
+    return this.#waitingBlocks.length * blockBytes + sentBytes;
   }
 
   get isEnding(): boolean {
@@ -57,7 +58,7 @@ export class BoundedResponse implements UnreadOutput, TurnOutput {
   write(piece: Uint8Array | string): void {
     if (this.#isEnding || this.#response.destroyed) return;
     this.sendTurn();
-    this.#pass(typeof piece === 'string' ? Buffer.from(piece) : piece);
+    this.#sendOrQueue(typeof piece === 'string' ? Buffer.from(piece) : piece);
   }
 
   /**
@@ -67,16 +68,16 @@ export class BoundedResponse implements UnreadOutput, TurnOutput {
   writeSoon(piece: Uint8Array): void {
     if (this.#isEnding || this.#response.destroyed) return;
     if (this.#gatheredBytes + piece.length > blockBytes) this.sendTurn();
-    if (this.#isBlocked || piece.length > blockBytes) return this.#pass(piece);
-    if (this.#gathered.length === 0) this.#outputs.turn.add(this);
-    this.#gathered.push(piece);
+    if (this.#isBlocked || piece.length > blockBytes) return this.#sendOrQueue(piece);
+    if (this.#gatheredPieces.length === 0) this.#outputs.batcher.add(this);
+    this.#gatheredPieces.push(piece);
     this.#gatheredBytes += piece.length;
   }
 
   sendTurn(): void {
     const pieces = this.#takeGathered();
     if (pieces.length === 0 || this.#response.destroyed) return;
-    this.#sendBlocks([this.#blockOf(pieces)]);
+    this.#sendBlocks([this.#copyIntoBlock(pieces)]);
     this.#count();
   }
 
@@ -86,7 +87,7 @@ export class BoundedResponse implements UnreadOutput, TurnOutput {
     this.#isEnding = true;
     const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
     if (this.#gatheredBytes + bytes.length > blockBytes) this.sendTurn();
-    if (this.#isBlocked) this.#hold(bytes);
+    if (this.#isBlocked) this.#queue(bytes);
     else this.#endAtOnce(bytes);
     if (this.unreadBytes > 0) this.#response.setTimeout(unreadMs, () => this.#response.destroy());
     this.#count();
@@ -99,32 +100,32 @@ export class BoundedResponse implements UnreadOutput, TurnOutput {
       return;
     }
     this.#takeGathered();
-    this.#dropHeld();
+    this.#dropWaiting();
     this.#onGivenUp();
   }
 
   #takeGathered(): Uint8Array[] {
-    const gathered = this.#gathered;
+    const gathered = this.#gatheredPieces;
     if (gathered.length === 0) return gathered;
-    this.#gathered = [];
+    this.#gatheredPieces = [];
     this.#gatheredBytes = 0;
     return gathered;
   }
 
-  #pass(bytes: Uint8Array): void {
-    if (this.#isBlocked) this.#hold(bytes);
+  #sendOrQueue(bytes: Uint8Array): void {
+    if (this.#isBlocked) this.#queue(bytes);
     else this.#sendAtOnce(bytes);
     this.#count();
   }
 
   get #isBlocked(): boolean {
-    return this.#held.length > 0 || this.#response.writableLength > 0;
+    return this.#waitingBlocks.length > 0 || this.#response.writableLength > 0;
   }
 
   #sendAtOnce(bytes: Uint8Array): void {
     const blocks: Block[] = [];
     for (let start = 0; start < bytes.length; start += blockBytes) {
-      blocks.push(this.#blockOf([bytes.subarray(start, start + blockBytes)]));
+      blocks.push(this.#copyIntoBlock([bytes.subarray(start, start + blockBytes)]));
     }
     this.#sendBlocks(blocks);
   }
@@ -136,23 +137,23 @@ export class BoundedResponse implements UnreadOutput, TurnOutput {
   #sendBlocks(blocks: readonly Block[]): void {
     const { socket } = this.#response;
     socket?.cork();
-    this.#sent.push(...blocks);
+    this.#sentBlocks.push(...blocks);
     for (const block of blocks) this.#response.write(block.bytes.subarray(0, block.used));
     socket?.uncork();
-    if (this.#response.writableLength === 0) this.#giveSent();
+    if (this.#response.writableLength === 0) this.#releaseSent();
   }
 
   /** Sends the last piece. A piece larger than a block is sent from its own memory. */
   #endAtOnce(bytes: Uint8Array): void {
     if (bytes.length > blockBytes) return void this.#response.end(bytes);
-    const block = this.#blockOf([...this.#takeGathered(), bytes]);
-    this.#sent.push(block);
+    const block = this.#copyIntoBlock([...this.#takeGathered(), bytes]);
+    this.#sentBlocks.push(block);
     this.#response.end(block.bytes.subarray(0, block.used));
-    if (this.#response.writableLength === 0) this.#giveSent();
+    if (this.#response.writableLength === 0) this.#releaseSent();
   }
 
-  #hold(bytes: Uint8Array): void {
-    const last = this.#held.at(-1);
+  #queue(bytes: Uint8Array): void {
+    const last = this.#waitingBlocks.at(-1);
     const fitting = last ? Math.min(bytes.length, blockBytes - last.used) : 0;
     if (last && fitting > 0) {
       last.bytes.set(bytes.subarray(0, fitting), last.used);
@@ -160,23 +161,23 @@ export class BoundedResponse implements UnreadOutput, TurnOutput {
       last.isContinued = fitting < bytes.length;
     }
     for (let start = fitting; start < bytes.length; start += blockBytes) {
-      const block = this.#blockOf([bytes.subarray(start, start + blockBytes)]);
+      const block = this.#copyIntoBlock([bytes.subarray(start, start + blockBytes)]);
       block.carried = start > 0 ? block.used : 0;
       block.isContinued = start + blockBytes < bytes.length;
-      this.#held.push(block);
+      this.#waitingBlocks.push(block);
     }
-    if (!this.#isSending) this.#sendHeld();
+    if (!this.#isSending) this.#sendWaiting();
   }
 
-  #sendHeld(): void {
-    const blocks = this.#held.splice(0, blocksAtOnce);
+  #sendWaiting(): void {
+    const blocks = this.#waitingBlocks.splice(0, blocksAtOnce);
     const last = blocks.at(-1);
     if (!last) {
       if (this.#isEnding) this.#response.end();
       return;
     }
     this.#isSending = true;
-    this.#sent.push(...blocks);
+    this.#sentBlocks.push(...blocks);
     for (const block of blocks) {
       const bytes = block.bytes.subarray(0, block.used);
       if (block === last) this.#response.write(bytes, (error) => this.#onSent(error));
@@ -188,15 +189,15 @@ export class BoundedResponse implements UnreadOutput, TurnOutput {
     // The socket is closed, or about to be.
     if (error || this.#response.destroyed) return;
     this.#isSending = false;
-    this.#giveSent();
-    this.#sendHeld();
+    this.#releaseSent();
+    this.#sendWaiting();
     this.#outputs.count(this);
   }
 
   #count(): void {
-    if (!this.#isFollowed) {
+    if (!this.#isWatched) {
       if (this.unreadBytes === 0) return;
-      this.#isFollowed = true;
+      this.#isWatched = true;
       this.#response.once('close', () => this.#close());
     }
     this.#outputs.count(this);
@@ -204,20 +205,20 @@ export class BoundedResponse implements UnreadOutput, TurnOutput {
 
   #close(): void {
     this.#takeGathered();
-    this.#giveSent();
-    for (const { bytes } of this.#held) this.#outputs.blocks.release(bytes);
-    this.#held = [];
+    this.#releaseSent();
+    for (const { bytes } of this.#waitingBlocks) this.#outputs.blocks.release(bytes);
+    this.#waitingBlocks = [];
     this.#outputs.count(this);
   }
 
   /** Discards the waiting blocks, except for the rest of a piece that is partly in the socket. */
-  #dropHeld(): void {
-    const isWithin = this.#sent.at(-1)?.isContinued === true;
+  #dropWaiting(): void {
+    const isWithin = this.#sentBlocks.at(-1)?.isContinued === true;
     const end = isWithin
-      ? this.#held.findIndex(({ isContinued, carried, used }) => !isContinued || carried < used)
+      ? this.#waitingBlocks.findIndex(({ isContinued, carried, used }) => !isContinued || carried < used)
       : -1;
-    const dropped = this.#held.splice(end + 1);
-    const last = this.#held.at(-1);
+    const dropped = this.#waitingBlocks.splice(end + 1);
+    const last = this.#waitingBlocks.at(-1);
     if (last) {
       last.used = last.carried;
       last.isContinued = false;
@@ -225,13 +226,13 @@ export class BoundedResponse implements UnreadOutput, TurnOutput {
     for (const { bytes } of dropped) this.#outputs.blocks.release(bytes);
   }
 
-  #giveSent(): void {
-    for (const { bytes } of this.#sent) this.#outputs.blocks.release(bytes);
-    this.#sent = [];
+  #releaseSent(): void {
+    for (const { bytes } of this.#sentBlocks) this.#outputs.blocks.release(bytes);
+    this.#sentBlocks = [];
   }
 
-  /** Copies these parts into a new block. They must fit into it. */
-  #blockOf(parts: readonly Uint8Array[]): Block {
+  /** Copies these parts into a new block. The parts must fit into one block. */
+  #copyIntoBlock(parts: readonly Uint8Array[]): Block {
     const bytes = this.#outputs.blocks.take();
     let used = 0;
     for (const part of parts) {

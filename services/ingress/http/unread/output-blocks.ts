@@ -1,6 +1,7 @@
+/** Size of one block in bytes. */
 export const blockBytes = 16 * 1024;
 
-/** Size of one slab. It is above 32 MiB, because glibc may place allocations of up to 32 MiB in a heap that never shrinks. */
+/** Size of one slab in bytes. It is above 32 MiB, because glibc may place allocations of up to 32 MiB in a heap that never shrinks. */
 const slabBytes = 33 * 1024 * 1024;
 
 /** Number of blocks up to which their memory is not released to the system. Ordinary traffic needs no more. */
@@ -18,11 +19,11 @@ export class OutputBlocks {
   #slabs: ArrayBuffer[] = [];
   #free: Buffer[] = [];
   /** Number of bytes of the last slab that are divided into blocks. */
-  #cut = slabBytes;
+  #cutBytes = slabBytes;
   #used = 0;
   #isReleasing = false;
 
-  /** Returns a free block. It still contains bytes of earlier output. */
+  /** Returns a free block, which still contains bytes of earlier output. */
   take(): Buffer {
     this.#used += 1;
     return this.#free.pop() ?? this.#cutNext();
@@ -39,16 +40,16 @@ export class OutputBlocks {
 
   #cutNext(): Buffer {
     const last = this.#slabs.at(-1);
-    const slab = last && this.#cut + blockBytes <= slabBytes ? last : this.#addSlab();
-    const block = Buffer.from(slab, this.#cut, blockBytes);
-    this.#cut += blockBytes;
+    const slab = last && this.#cutBytes + blockBytes <= slabBytes ? last : this.#addSlab();
+    const block = Buffer.from(slab, this.#cutBytes, blockBytes);
+    this.#cutBytes += blockBytes;
     return block;
   }
 
   #addSlab(): ArrayBuffer {
     const slab = new ArrayBuffer(slabBytes);
     this.#slabs.push(slab);
-    this.#cut = 0;
+    this.#cutBytes = 0;
     return slab;
   }
 
@@ -59,6 +60,6 @@ export class OutputBlocks {
     for (const slab of this.#slabs) slab.transfer(0);
     this.#slabs = [];
     this.#free = [];
-    this.#cut = slabBytes;
+    this.#cutBytes = slabBytes;
   }
 }

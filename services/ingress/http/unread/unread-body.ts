@@ -3,11 +3,11 @@ import { unreadMs, type UnreadOutput, type UnreadOutputs } from './unread-output
 
 /**
  * The body of an answer that a library writes as a web stream. The library does not adapt to the client's speed, so the body is read at
- * once and waits here, where it counts as unread. If it exceeds the bounds, the client is disconnected, because only the library could end
- * the answer with an error.
+ * once and waits here, where it counts as unread. If the unread bytes exceed the bounds, the client is disconnected, because only the
+ * library could end the answer with an error.
  */
 export class UnreadBody implements UnreadOutput {
-  /** The same body as a stream that gives out pieces as fast as the client reads them. */
+  /** The same body, as a stream whose pieces are taken only as fast as the client reads them. */
   readonly stream: ReadableStream<Uint8Array>;
   readonly #response: ServerResponse;
   readonly #outputs: UnreadOutputs;
@@ -31,7 +31,7 @@ export class UnreadBody implements UnreadOutput {
       this.#source.cancel().catch((error: unknown) => this.#arrival.reject(error));
     });
     this.#arrival.promise.catch(() => undefined);
-    void this.#take();
+    void this.#readAll();
   }
 
   get unreadBytes(): number {
@@ -48,7 +48,7 @@ export class UnreadBody implements UnreadOutput {
     this.#response.destroy();
   }
 
-  async #take(): Promise<void> {
+  async #readAll(): Promise<void> {
     try {
       for (;;) {
         const { done, value } = await this.#source.read();

@@ -1,14 +1,14 @@
 import { OutputBlocks } from './output-blocks.ts';
-import { OutputBatcher } from './output-turn.ts';
+import { OutputBatcher } from './output-batcher.ts';
 
-/** Largest number of unread bytes of one answer that has not ended. An answer with more ends. */
+/** Largest number of unread bytes of one answer to which more may be added. An answer with more unread bytes is ended. */
 const maxBytesOfOne = 8 * 1024 * 1024;
 
 /** Milliseconds without progress after which a client that does not read its answer to the end is disconnected. */
 export const unreadMs = 30_000;
 
 /** Part of the container's memory that unread output may use by default. */
-const defaultShare = 1 / 8;
+const defaultFraction = 1 / 8;
 /** Largest default bound of unread output in bytes. */
 const maxDefaultBytes = 32 * 1024 * 1024;
 
@@ -27,7 +27,7 @@ export interface UnreadOutput {
  */
 export class UnreadOutputs {
   readonly blocks = new OutputBlocks();
-  readonly turn = new OutputBatcher();
+  readonly batcher = new OutputBatcher();
   readonly #maxBytes: number;
   readonly #counted = new Map<UnreadOutput, number>();
   #bytes = 0;
@@ -91,6 +91,6 @@ export class UnreadOutputs {
  * Returns the default bound of unread output in bytes: an eighth of the container's memory, and at most 32 MiB.
  * @param memoryBytes the memory limit of the container; 0 if it has none
  */
-export function defaultUnreadBytes(memoryBytes: number): number {
-  return memoryBytes === 0 ? maxDefaultBytes : Math.min(maxDefaultBytes, Math.floor(memoryBytes * defaultShare));
+export function computeDefaultUnreadBytes(memoryBytes: number): number {
+  return memoryBytes === 0 ? maxDefaultBytes : Math.min(maxDefaultBytes, Math.floor(memoryBytes * defaultFraction));
 }

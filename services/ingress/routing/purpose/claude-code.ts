@@ -4,7 +4,7 @@ import { parsePurpose, type Purpose } from '#shared/core/purpose.ts';
 import type { RequestSigns } from '#shared/formats/request-signs.ts';
 import type { ClientProgram } from './client-program.ts';
 import { readAgentType, readSessionName } from './session-name.ts';
-import { readToolTimes } from './tool-times.ts';
+import { readToolTimes } from './read-tool-times.ts';
 
 /** Beginning of the last message of a request for a compaction. */
 const compactionWords = 'CRITICAL: Respond with TEXT ONLY.';
@@ -16,9 +16,9 @@ const workflowWords = 'You are a subagent spawned by a workflow';
 const classifierWords = 'You are a security monitor for autonomous AI coding agents';
 
 /**
- * Claude Code. It names the session and the agent of each request. With `CLAUDE_CODE_GATEWAY_HINT_HEADERS=1`, it also sends the purpose of
- * each request, the id of the person's prompt, and the times of the preceding tools. Without that setting, these signs were observed in
- * release 2.1.330:
+ * Claude Code. The program names the session and the agent of each request. With `CLAUDE_CODE_GATEWAY_HINT_HEADERS=1`, it also sends the
+ * purpose of each request, the id of the person's prompt, and the times of the preceding tools. Without that setting, these signs were
+ * observed in release 2.1.330:
  * - requests of agents have `x-claude-code-agent-id`; agents that a workflow has started say so in their instructions, unless they are of
  * a named type
  * - a compaction ends with a message that forbids tools
@@ -31,19 +31,19 @@ export const claudeCode: ClientProgram = {
   read(headers, signs) {
     const type = headers['x-claude-code-agent-type'];
     return {
-      purpose: purposeIn(headers, signs),
+      purpose: readPurpose(headers, signs),
       agentType: typeof type === 'string' ? type : undefined,
-      turn: turnIn(headers),
+      turn: readTurn(headers),
     };
   },
 };
 
-function purposeIn(headers: IncomingHttpHeaders, signs: RequestSigns | undefined): Purpose {
+function readPurpose(headers: IncomingHttpHeaders, signs: RequestSigns | undefined): Purpose {
   const stated = parsePurpose(headers['x-claude-code-request-class']);
   if (stated) return stated;
   if (headers['x-claude-code-compaction'] !== undefined) return 'compaction';
   if (signs?.lastText.startsWith(compactionWords)) return 'compaction';
-  if (signs && !signs.hasOwnTools && judgesCall(signs)) return 'auxiliary';
+  if (signs && !signs.hasOwnTools && isCallJudgement(signs)) return 'auxiliary';
   if (headers['x-claude-code-agent-id'] !== undefined)
     return signs?.lastInstructions?.at(-1)?.startsWith(workflowWords) ? 'workflow' : 'subagent';
   return signs && !signs.hasOwnTools && !signs.cachesInstructions ? 'auxiliary' : 'main';
@@ -53,11 +53,11 @@ function purposeIn(headers: IncomingHttpHeaders, signs: RequestSigns | undefined
  * Returns whether a request asks a model to judge a tool call. The instructions for that stand between instructions about the client's
  * login and the session.
  */
-function judgesCall({ lastInstructions = [] }: RequestSigns): boolean {
+function isCallJudgement({ lastInstructions = [] }: RequestSigns): boolean {
   return lastInstructions.some((text) => text.startsWith(classifierWords));
 }
 
-function turnIn(headers: IncomingHttpHeaders): AgentTurn | undefined {
+function readTurn(headers: IncomingHttpHeaders): AgentTurn | undefined {
   const session = readSessionName(headers['x-claude-code-session-id']);
   if (session === undefined) return undefined;
   return {

@@ -28,11 +28,11 @@ export function detectPurpose(headers: IncomingHttpHeaders, signs: RequestSigns 
   return {
     purpose: parsePurpose(headers[header]) ?? (signs?.compacts ? 'compaction' : read?.purpose),
     agentType: read?.agentType,
-    turn: read?.turn ?? namedTurn(headers),
+    turn: read?.turn ?? readNamedTurn(headers),
   };
 }
 
-function namedTurn(headers: IncomingHttpHeaders): AgentTurn | undefined {
+function readNamedTurn(headers: IncomingHttpHeaders): AgentTurn | undefined {
   const session = readSessionName(headers[sessionHeader]);
   return session === undefined ? undefined : { program: 'other', session };
 }

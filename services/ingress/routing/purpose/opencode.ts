@@ -13,20 +13,20 @@ const titleWords = 'You are a title generator';
 
 /**
  * opencode. As observed in release 1.18.33, a session of an agent names its parent in `x-parent-session-id`. Requests for the title of a
- * session or for the summary of a long session have no tools, and instructions of their own. Its agents start no other agents.
+ * session or for the summary of a long session have no tools, and instructions of their own. Agents of opencode start no other agents.
  */
 export const opencode: ClientProgram = {
   isSender: ({ 'user-agent': agent }) => agent?.startsWith('opencode/') === true,
-  read: (headers, signs) => ({ purpose: purposeIn(headers, signs), agentType: undefined, turn: turnIn(headers) }),
+  read: (headers, signs) => ({ purpose: readPurpose(headers, signs), agentType: undefined, turn: readTurn(headers) }),
 };
 
-function purposeIn(headers: IncomingHttpHeaders, signs: RequestSigns | undefined): Purpose {
+function readPurpose(headers: IncomingHttpHeaders, signs: RequestSigns | undefined): Purpose {
   if (signs && !signs.hasOwnTools && signs.instructions.startsWith(compactionWords)) return 'compaction';
   if (signs && !signs.hasOwnTools && signs.instructions.startsWith(titleWords)) return 'auxiliary';
   return headers['x-parent-session-id'] === undefined ? 'main' : 'subagent';
 }
 
-function turnIn(headers: IncomingHttpHeaders): AgentTurn | undefined {
+function readTurn(headers: IncomingHttpHeaders): AgentTurn | undefined {
   const own = readSessionName(headers['x-session-id']);
   const root = readSessionName(headers['x-parent-session-id']);
   if (own === undefined) return undefined;

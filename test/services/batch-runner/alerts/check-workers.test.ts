@@ -21,7 +21,7 @@ function seen({
 }: Partial<Omit<WorkersSnapshot, 'alive'>> & { alive?: Seen[] }): WorkersSnapshot {
   const known = new Set(alive.map(({ id }) => id));
   const all = alive.map(({ trouble, ...process }) => ({ ...process, trouble }));
-  return { known, models: new Set(), knowsEjected: true, listenedMs: 120_000, ...more, alive: all, lost };
+  return { maybeAlive: known, models: new Set(), knowsEjected: true, listenedMs: 120_000, ...more, alive: all, lost };
 }
 
 async function open() {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { BatchParts } from '#services/batch-runner/batches/batch-parts.ts';
+import type { BatchDependencies } from '#services/batch-runner/batches/batch-dependencies.ts';
 import { endSlice as endSliceOf } from '#services/batch-runner/batches/end-slice.ts';
 import { finishBatch } from '#services/batch-runner/batches/finish-batch.ts';
 import { repairBatches } from '#services/batch-runner/batches/repair-batches.ts';
@@ -16,7 +16,7 @@ it('a batch that two runners validate begins once, holds its input once, and rel
   const { validate, fail, finish } = opened;
   const arrived = Promise.withResolvers<void>();
   const wake = Promise.withResolvers<void>();
-  const get: BatchParts['objects']['get'] = async (...args) => {
+  const get: BatchDependencies['objects']['get'] = async (...args) => {
     arrived.resolve();
     await wake.promise;
     return parts.objects.get(...args);
@@ -60,7 +60,7 @@ it('a batch whose input is lost ends once it is cancelled, with the results so f
   expect(batch).toMatchObject({ state: 'ended', problems: [{ code: 'not_found' }], succeeded: 1, cancelled: 1 });
   expect(batch.errorFile).toBeUndefined();
   expect(await read(outputFile)).toBe('{"line":1}\n');
-  expect(await parts.work.listOpen()).toEqual([]);
+  expect(await parts.batches.listOpen()).toEqual([]);
 });
 
 it('a batch that is to stop fails with a problem if its input is lost, while a running batch is tried again', async () => {
@@ -115,7 +115,7 @@ describe('the files of a batch', () => {
   it('are created all or none', async () => {
     const { id, parts, files, made, expectMade, finish } = await finishing();
     let received = 0;
-    const halfAway: BatchParts['files'] = {
+    const halfAway: BatchDependencies['files'] = {
       receive: (...args) => {
         received += 1;
         return received === 2 ? Promise.reject(storeUnavailable('away')) : files.receive(...args);
@@ -136,7 +136,7 @@ describe('the files of a batch', () => {
     const before = [await counted(), await messages()];
     const gone = Promise.withResolvers<never>();
     const reached = Promise.withResolvers<void>();
-    const dying = Object.create(work) as BatchParts['work'];
+    const dying = Object.create(work) as BatchDependencies['batches'];
     dying.find = (name) => work.find(name);
     dying.readSliceResults = (...place) => work.readSliceResults(...place);
     dying.move = (name, move) => {
@@ -144,7 +144,7 @@ describe('the files of a batch', () => {
       reached.resolve();
       return gone.promise;
     };
-    void finishBatch({ ...parts, work: dying }, { batch: id }).catch(() => undefined);
+    void finishBatch({ ...parts, batches: dying }, { batch: id }).catch(() => undefined);
     await reached.promise;
     expect(await made()).toEqual([]);
     // The leases of its uploads run out.

@@ -15,7 +15,7 @@ beforeEach(() => {
   asked = 0;
   sliceSlot = new SliceSlot({
     parked: { slotHoldMs: () => 1, noteRunning: () => undefined, park: () => 1 },
-    running,
+    runningLines: running,
     batch: 'b',
     slice: 0,
     onPaused: async (pause) => void pauses.push(pause),
@@ -36,16 +36,16 @@ async function askedTwiceMore(): Promise<void> {
 }
 
 it('a slice whose lines all wait reports a missing worker, also if no other slice waits for its slot', async () => {
-  sliceSlot.begin().wait(absent);
+  sliceSlot.addLine().wait(absent);
   await until(() => pauses.length >= 2);
   expect(pauses[0]).toMatchObject({ reason: 'No worker.', lacksWorker: true });
 });
 
 it('a slice whose lines all wait reports the limit that ends first, if a line waits for one', async () => {
-  sliceSlot.begin().wait(absent);
+  sliceSlot.addLine().wait(absent);
   for (const untilMs of [9_000, 7_000])
     sliceSlot
-      .begin()
+      .addLine()
       .wait(() => ({ placements: [], tiers: [], limit: { until: untilMs, reason: `until ${untilMs}` } }));
   await until(() => pauses.length > 0);
   expect(pauses[0]).toEqual({ reason: 'until 7000', until: 7_000, lacksWorker: false });
@@ -53,7 +53,7 @@ it('a slice whose lines all wait reports the limit that ends first, if a line wa
 
 it('a slice whose lines all wait reports no pause while lines of other slices of its batch run', async () => {
   const other = running.begin('b');
-  sliceSlot.begin().wait(absent);
+  sliceSlot.addLine().wait(absent);
   await askedTwiceMore();
   expect(pauses).toEqual([]);
   other();
@@ -61,13 +61,13 @@ it('a slice whose lines all wait reports no pause while lines of other slices of
 });
 
 it('a slice whose lines all wait reports no pause while lines only wait for slots that are taken', async () => {
-  sliceSlot.begin().wait(() => ({ model: 'm', placements: [], tiers: [] }));
+  sliceSlot.addLine().wait(() => ({ model: 'm', placements: [], tiers: [] }));
   await askedTwiceMore();
   expect(pauses).toEqual([]);
 });
 
 it('a line counts as running from the time a worker has it until it waits again or ends', () => {
-  const [first, second] = [sliceSlot.begin(), sliceSlot.begin()];
+  const [first, second] = [sliceSlot.addLine(), sliceSlot.addLine()];
   expect(running.has('b')).toBe(false);
   first.ran();
   first.ran();

@@ -36,7 +36,7 @@ async function open(requests: readonly UsageRecord[]) {
     hour: 1,
     teams: accounts.teams,
     usage: new UsageReader(redis, prefix),
-    namesOf: (parties) => partyNames(accounts, parties),
+    findNames: (parties) => partyNames(accounts, parties),
     files,
     states,
     requestsKeptMs: 30 * dayMs,

@@ -9,7 +9,7 @@ import { clientFormats } from '#shared/formats/client-formats.ts';
 it('an internal error in a line is logged with its place, and hidden from the client', async () => {
   const lines = new PassThrough();
   const log = pino(lines);
-  const parts = { refusedLines: new RefusedLines(), bodies: new MemoryBudget(1_000), maxAttempts: 1, log };
+  const parts = { refusedLines: new RefusedLines(), requestBudget: new MemoryBudget(1_000), maxTries: 1, log };
   const read = (): never => {
     throw new TypeError('there is no such method');
   };

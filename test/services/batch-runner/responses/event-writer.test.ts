@@ -25,7 +25,13 @@ function open(keep: () => Promise<boolean> = async () => true, room = new Memory
     return kept;
   };
   const { lastNumber } = backgroundResponses;
-  const writer = new EventWriter({ next: 3, lastNumber, append, room, onRefused: () => void (refused.times += 1) });
+  const writer = new EventWriter({
+    next: 3,
+    lastNumber,
+    append,
+    budget: room,
+    onRefused: () => void (refused.times += 1),
+  });
   return { writer, writes, refused };
 }
 

@@ -12,17 +12,17 @@ it('responses whose jobs are lost get new ones, owners with few of them first', 
   const { prefix, work, create, begin } = await openBackgroundResponses();
   const access = { url: inject('redisUrl'), prefix, log: silentLog };
   const jobs = stopAfterTest(new BackgroundJobs(access));
-  const repair = stopAfterTest(new ResponseRepair({ work, jobs, log: silentLog }));
+  const repair = stopAfterTest(new ResponseRepair({ responses: work, jobs, log: silentLog }));
   const createdAt = Date.now();
   for (const [at, name] of ['ada 1', 'ada 2', 'bob 1', 'cyd 1'].entries())
     await create(name, { owner: name.slice(0, 3), createdAt: createdAt + at });
   await begin('ada 1');
   await begin('cyd 1');
-  await repair.look();
+  await repair.check();
   // Its run has ended, and another one has begun: there is a job.
   await begin('cyd 1');
   expect((await jobs.counts()).responses.waiting).toBe(0);
-  await repair.look();
+  await repair.check();
   const made: string[] = [];
   const handle = async ({ response }: ResponseJob): Promise<void> => void made.push(response);
   stopAfterTest(new BackgroundWorker<ResponseJob>({ access, queue: 'responses', concurrency: 1, handle }));

@@ -33,7 +33,7 @@ function open(slots: number, { most = 100, yieldMs = 1_000 } = {}) {
   };
   const lines = new LineSlots({ dispatcher, maxLines: most, yieldMs });
   const begin = (now?: number): Job | undefined => {
-    const give = lines.take([{ pool, model: 'm' }], now);
+    const give = lines.reserve([{ pool, model: 'm' }], now);
     if (!give) return undefined;
     const job = lines.dispatcher.dispatch({} as JobRequest, Buffer.alloc(0), {} as never);
     give();
@@ -51,7 +51,7 @@ describe('lines of batches', () => {
 
   it('count from the time they get a slot, before they are dispatched', () => {
     const { lines, pool } = open(1);
-    const take = () => lines.take([{ pool, model: 'm' }]);
+    const take = () => lines.reserve([{ pool, model: 'm' }]);
     const give = take();
     expect([give !== undefined, take()]).toEqual([true, undefined]);
     for (let time = 0; time < 2; time += 1) give?.();
@@ -66,25 +66,25 @@ describe('lines of batches', () => {
   it('are preempted by a live request that finds no free slot, the youngest first', () => {
     const { lines, pool, begin, stopped } = open(3);
     const jobs = [begin(), begin(), begin()];
-    expect(lines.demand(pool)).toBe(true);
+    expect(lines.makeRoom(pool)).toBe(true);
     expect(stopped).toEqual([jobs[2]]);
-    expect(lines.gaveWay).toBe(1);
+    expect(lines.preemptions).toBe(1);
   });
 
   it('are not preempted while a slot is free, until more requests wait than slots are free', () => {
     const { lines, pool, begin, stopped } = open(3);
     for (const now of [0, 0]) begin(now);
-    expect(lines.demand(pool, 0)).toBe(true);
+    expect(lines.makeRoom(pool, 0)).toBe(true);
     expect(stopped).toEqual([]);
     // The heartbeat does not show the first request yet.
-    expect(lines.demand(pool, 10)).toBe(true);
+    expect(lines.makeRoom(pool, 10)).toBe(true);
     expect(stopped).toHaveLength(1);
   });
 
   it('leave the slot in which they were preempted to live requests for a while', async () => {
     const { lines, pool, worker, begin } = open(2, { yieldMs: 2_000 });
     for (const now of [0, 0]) begin(now);
-    lines.demand(pool, 0);
+    lines.makeRoom(pool, 0);
     await Promise.resolve();
     // The live request came and went.
     worker.otherJobs = 0;
@@ -95,7 +95,7 @@ describe('lines of batches', () => {
   it('never take a slot at once while a live request waits for it, whatever the setting', async () => {
     const { lines, pool, begin } = open(1, { yieldMs: 0 });
     begin(0);
-    lines.demand(pool, 0);
+    lines.makeRoom(pool, 0);
     await Promise.resolve();
     expect(begin(1)).toBeUndefined();
     expect(begin(1_300)).toBeDefined();
@@ -104,6 +104,6 @@ describe('lines of batches', () => {
   it('are reported as absent from a pool, so that another runner is asked', () => {
     const { lines, pool, worker } = open(1);
     worker.otherJobs = 1;
-    expect(lines.demand(pool)).toBe(false);
+    expect(lines.makeRoom(pool)).toBe(false);
   });
 });

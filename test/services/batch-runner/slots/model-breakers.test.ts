@@ -15,17 +15,17 @@ function open(running: number) {
 
 /** Returns the milliseconds for which no line begins after a refusal at this time. */
 function waitMs(breaker: ModelBreakers, now: number, error = limited()): number {
-  breaker.refused('m', error, now);
-  return (breaker.limitOf('m', now)?.until ?? now) - now;
+  breaker.noteRefusal('m', error, now);
+  return (breaker.findLimit('m', now)?.until ?? now) - now;
 }
 
 it('the circuit breaker of a model sets no bound until its upstream refuses a request, and applies to this model only', () => {
   const { breaker } = open(100);
   expect(breaker.mayBegin('m', 0)).toBe(true);
-  breaker.refused('m', limited(), 0);
+  breaker.noteRefusal('m', limited(), 0);
   expect([breaker.mayBegin('m', 1), breaker.mayBegin('other', 1)]).toEqual([false, true]);
-  expect(breaker.limitOf('m', 1)?.reason).toBe('m takes no requests for now. Slow down.');
-  expect(breaker.limitOf('other', 1)).toBeUndefined();
+  expect(breaker.findLimit('m', 1)?.reason).toBe('m takes no requests for now. Slow down.');
+  expect(breaker.findLimit('other', 1)).toBeUndefined();
 });
 
 it('the circuit breaker of a model stops requests for longer with each refusal, up to ten minutes, varied by a quarter', () => {
@@ -47,15 +47,15 @@ it('the circuit breaker of a model stops requests for as long as the upstream re
 it('the circuit breaker of a model counts refusals of concurrent requests once', () => {
   const { breaker } = open(8);
   const first = waitMs(breaker, 1_000);
-  for (let at = 0; at < 7; at += 1) breaker.refused('m', limited(), 1_001);
+  for (let at = 0; at < 7; at += 1) breaker.noteRefusal('m', limited(), 1_001);
   expect(first).toBeLessThanOrEqual(2_501);
-  expect((breaker.limitOf('m', 1_000)?.until ?? 0) - 1_000).toBeLessThanOrEqual(2_502);
+  expect((breaker.findLimit('m', 1_000)?.until ?? 0) - 1_000).toBeLessThanOrEqual(2_502);
 });
 
 it('the circuit breaker of a model halves the concurrent requests afterwards, and adds one each time that as many were answered', () => {
   const { breaker, ends } = open(4);
   const now = Date.now();
-  breaker.refused('m', limited(), now);
+  breaker.noteRefusal('m', limited(), now);
   for (const end of ends) end();
   const mayRun = (): number => {
     const begun: (() => void)[] = [];
@@ -64,11 +64,11 @@ it('the circuit breaker of a model halves the concurrent requests afterwards, an
     return begun.length;
   };
   expect(mayRun()).toBe(2);
-  breaker.answered('m');
+  breaker.noteAnswer('m');
   expect(mayRun()).toBe(2);
-  breaker.answered('m');
+  breaker.noteAnswer('m');
   expect(mayRun()).toBe(3);
-  for (let at = 0; at < 3; at += 1) breaker.answered('m');
+  for (let at = 0; at < 3; at += 1) breaker.noteAnswer('m');
   expect(mayRun()).toBe(4);
 });
 

@@ -15,14 +15,14 @@ beforeEach(() => {
   batch = { state: 'running', expiresAt: Date.now() + 3_600_000 };
   waits = 0;
   parked = new ParkedBatches({
-    work: { find: () => Promise.resolve(batch as BatchRecord) },
+    batches: { find: () => Promise.resolve(batch as BatchRecord) },
     jobs: { tryNow: async ({ id }) => called.push(id) > 0 },
     slots: { hasRoom: () => hasRoom },
-    waitingWork: { note: (_line, { length }) => void (waits = length) },
+    waitingWork: { setTiers: (_line, { length }) => void (waits = length) },
     atOnce: 2,
     log: silentLog,
   });
-  // The test calls `look` itself.
+  // The test calls `check` itself.
   parked.close();
   onTestFinished(() => parked.close());
 });
@@ -47,9 +47,9 @@ describe('a batch whose lines cannot run', () => {
 
   it('has one slice at a time recalled to try again, in order, each for a shorter while', () => {
     parkAll();
-    parked.look(10_500);
+    parked.check(10_500);
     expect(called).toEqual([]);
-    for (const now of [17_000, 17_500]) parked.look(now);
+    for (const now of [17_000, 17_500]) parked.check(now);
     expect(called).toEqual(['b-0']);
     // Another slice may come first.
     expect(parked.admit('b', 3, 17_510)).toBeUndefined();
@@ -57,9 +57,9 @@ describe('a batch whose lines cannot run', () => {
     expect(parked.slotHoldMs('b', 3)).toBeLessThan(parked.slotHoldMs('b', 7));
     parked.park('b', 3, place, 18_600);
     parked.noteLeft('b', 3, false);
-    parked.look(25_000);
+    parked.check(25_000);
     expect(called).toEqual(['b-0']);
-    parked.look(31_500);
+    parked.check(31_500);
     expect(called).toEqual(['b-0', 'b-1']);
   });
 
@@ -72,18 +72,18 @@ describe('a batch whose lines cannot run', () => {
       now += 76_000;
     }
     expect(parked.park('b', 0, place, now)).toBeLessThanOrEqual(240_000);
-    parked.look(now + 44_000);
+    parked.check(now + 44_000);
     expect(called).toEqual([]);
-    parked.look(now + 75_001);
+    parked.check(now + 75_001);
     expect(called).toEqual(['b-0']);
   });
 
   it('is recalled as soon as there is room, as many slices as the runner has slots, and one more for each that ends', () => {
     parkAll();
-    parked.look(10_500);
+    parked.check(10_500);
     expect(waits).toBe(1);
     hasRoom = true;
-    parked.look(11_000);
+    parked.check(11_000);
     expect([called, waits]).toEqual([['b-0', 'b-1'], 0]);
     expect([0, 1].map((slice) => parked.admit('b', slice, 11_010))).toEqual([undefined, undefined]);
     parked.noteLeft('b', 0, true);
@@ -93,7 +93,7 @@ describe('a batch whose lines cannot run', () => {
   it('is parked again when there was room only for a moment', () => {
     parkAll();
     hasRoom = true;
-    parked.look(10_500);
+    parked.check(10_500);
     hasRoom = false;
     expect(parked.admit('b', 0, 10_510)).toBeUndefined();
     parked.park('b', 0, place, 10_600);
@@ -113,7 +113,7 @@ describe('a batch whose lines cannot run', () => {
   it('is recalled when it was cancelled', async () => {
     parkAll();
     batch = { ...batch, cancelledAt: 1 };
-    parked.look(15_001);
+    parked.check(15_001);
     // At most one slice would be recalled to try.
     await until(() => called.length > 1);
     expect(called.slice(0, 2)).toEqual(['b-0', 'b-1']);
@@ -124,22 +124,22 @@ describe('a batch whose lines cannot run', () => {
       throw new Error('the key may not use the model');
     };
     parked.park('b', 0, refused, 10_000);
-    parked.look(10_500);
+    parked.check(10_500);
     expect(called).toEqual(['b-0']);
   });
 
   it('has one slice recalled to try when its pause ends, and all when that one is over', () => {
     const out = [0, 1, 2].map((slice) => parked.block('b', slice, 30_000, 10_000));
     for (const ms of [...out, parked.admit('b', 3, 10_010)]) expect(ms).toBeGreaterThanOrEqual(120_000);
-    parked.look(39_900);
+    parked.check(39_900);
     expect(called).toEqual([]);
-    parked.look(40_100);
+    parked.check(40_100);
     expect(called).toEqual(['b-0']);
     expect(parked.admit('b', 0, 40_200)).toBeUndefined();
     expect(parked.admit('b', 1, 40_210)).toBeGreaterThan(0);
     parked.block('b', 0, 30_000, 40_300);
     parked.noteLeft('b', 0, false);
-    parked.look(70_000);
+    parked.check(70_000);
     expect(called).toEqual(['b-0']);
     expect(parked.admit('b', 2, 70_310)).toBeUndefined();
     parked.noteLeft('b', 2, true);
@@ -149,9 +149,9 @@ describe('a batch whose lines cannot run', () => {
   it('is recalled when another runner has ended its pause', async () => {
     batch = { ...batch, blockedUntil: Date.now() + 30_000 };
     for (const slice of [0, 1]) parked.block('b', slice, 30_000, 10_000);
-    parked.look(15_001);
+    parked.check(15_001);
     batch = { ...batch, blockedUntil: undefined };
-    parked.look(20_002);
+    parked.check(20_002);
     await until(() => called.length > 0);
     expect(called).toEqual(['b-0', 'b-1']);
   });
@@ -159,7 +159,7 @@ describe('a batch whose lines cannot run', () => {
   it('is dropped when it is over', async () => {
     parkAll();
     batch = { ...batch, state: 'ended' };
-    parked.look(15_001);
+    parked.check(15_001);
     await until(() => parked.admit('b', 5, 15_002) === undefined);
     expect(parked.admit('b', 6, 15_002)).toBeUndefined();
   });

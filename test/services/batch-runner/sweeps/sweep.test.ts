@@ -23,9 +23,9 @@ async function open({ storedMs = hourMs } = {}) {
   const swept = new Map<SweptKind, number>();
   const run = () =>
     sweep({
-      stored,
+      storedResponses: stored,
       deliveries,
-      work,
+      batches: work,
       files: { removeReleased: async (names) => void deleted.push(...names) },
       count: (kind, count) => void swept.set(kind, (swept.get(kind) ?? 0) + count),
     });

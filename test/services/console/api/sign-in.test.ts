@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
-import { trustProxySetting } from '#services/ingress/http/trusted-hops.ts';
+import { toTrustProxySetting } from '#services/ingress/http/trusted-hops.ts';
 import { openHouse } from '../../../helpers/console/open-console.ts';
 import type { ConsoleClient } from '../../../helpers/console/console-client.ts';
 import { goodPassword } from '../../../helpers/console/good-password.ts';
@@ -75,7 +75,7 @@ function attempt(client: ConsoleClient, email: string, password: string, address
 
 describe('a flood of attempts to sign in', () => {
   it('from a client with a private address does not count as many clients by forged headers', async () => {
-    const { browser } = await openHouse([], { trustProxy: trustProxySetting(['2']) });
+    const { browser } = await openHouse([], { trustProxy: toTrustProxySetting(['2']) });
     const behindTwo = (n: number): string => `6.6.6.${n}, 10.1.1.1, 172.18.0.1`;
     for (let n = 0; n < 10; n += 1)
       expect((await attempt(browser(), 'ada@example.com', 'wrong', behindTwo(n))).status).toBe(401);

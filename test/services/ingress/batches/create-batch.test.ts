@@ -40,7 +40,7 @@ async function open(creating?: (create: () => Promise<unknown>) => Promise<never
     files,
     formats: clientFormats,
     readBody: () => Promise.reject(new Error('unused')),
-    held: new HeldBodies(1e9, 10),
+    heldBodies: new HeldBodies(1e9, 10),
     maxLineBytes: 10_000,
     isEnding: () => false,
     bodyTimeoutMs: 10_000,
@@ -49,7 +49,7 @@ async function open(creating?: (create: () => Promise<unknown>) => Promise<never
   let made = 0;
   const app = express().post('/', async (request, response) => {
     response.locals['identity'] = { id: 'k1', limits: [] };
-    const wanted = { id: `batch_${(made += 1)}`, owner, api: anthropicApi, shape: anthropicBatches };
+    const wanted = { id: `batch_${(made += 1)}`, owner, api: anthropicApi, format: anthropicBatches };
     try {
       response.json((await createBatch(request, response, wanted, parts)).id);
     } catch (error) {

@@ -21,7 +21,7 @@ interface Answer {
 /** Serves forms within these bounds: what may be held of all of them, and what one of them may have. */
 async function serveForms(heldBytes: number, maxBytes = 10_000_000) {
   const held = new HeldBodies(heldBytes, 100);
-  const parts = { held, isEnding: () => false, bodyTimeoutMs: 60_000, inputFiles: { maxBytes } };
+  const parts = { heldBodies: held, isEnding: () => false, bodyTimeoutMs: 60_000, inputFiles: { maxBytes } };
   const url = await serveInTest(async (received, response) => {
     const locals = { identity: { id: 'key', limits: [] } };
     try {
@@ -131,7 +131,13 @@ async function servePlaces(places: number) {
       response.on('close', () => holding.release());
       begun += 1;
       const keep = (content: AsyncIterable<Uint8Array>): Promise<string> => text(content);
-      const form = await receiveForm(received, { timeoutMs: 60_000, holding, maxFiles: 1, isKept: () => true, keep });
+      const form = await receiveForm(received, {
+        timeoutMs: 60_000,
+        reservation: holding,
+        maxFiles: 1,
+        isKept: () => true,
+        keep,
+      });
       response.end(form.files[0]?.kept);
     } catch (error) {
       response.end(error instanceof RouterError ? error.code : String(error));

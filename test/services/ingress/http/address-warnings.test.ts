@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { addressWarnings } from '#services/ingress/http/address-warnings.ts';
+import { findAddressWarnings } from '#services/ingress/http/address-warnings.ts';
 
 it.each([
   [undefined, [], []],
@@ -12,5 +12,5 @@ it.each([
   ['http://192.168.1.7:8484', [], [expect.stringContaining('has no TLS')]],
   ['http://127.0.0.1.example.com', [], [expect.stringContaining('has no TLS')]],
 ])('warns about the address %s behind the proxies %j as it must', (PUBLIC_URL, TRUSTED_PROXIES, warnings) => {
-  expect(addressWarnings({ PUBLIC_URL, TRUSTED_PROXIES })).toEqual(warnings);
+  expect(findAddressWarnings({ PUBLIC_URL, TRUSTED_PROXIES })).toEqual(warnings);
 });

@@ -1,7 +1,7 @@
 import express from 'express';
 import { connect } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { ArrivingBodies, arrivingBytes } from '#services/ingress/http/arriving-bodies.ts';
+import { ArrivingBodies, computeArrivingBytes } from '#services/ingress/http/arriving-bodies.ts';
 import { openRaw, type RawConnection } from '../../../helpers/clients/raw-http.ts';
 import { useScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
 import { serveInTest } from '../../../helpers/servers/serve-http.ts';
@@ -13,7 +13,7 @@ const kibibyte = 1024;
 async function serveBodies() {
   const app = express();
   const arrived: string[] = [];
-  app.use(new ArrivingBodies(300 * kibibyte).within(64 * kibibyte), ({ path }, _response, next) => {
+  app.use(new ArrivingBodies(300 * kibibyte).createHandler(64 * kibibyte), ({ path }, _response, next) => {
     arrived.push(path);
     next();
   });
@@ -55,7 +55,7 @@ it('bodies that are still arriving are disconnected when they come in pieces of 
 });
 
 it('bodies that are still arriving have a thirty-second of the memory, and 32 MiB at most', () => {
-  const ofMebibytes = (memory: number) => arrivingBytes(memory * 1_048_576) / 1_048_576;
+  const ofMebibytes = (memory: number) => computeArrivingBytes(memory * 1_048_576) / 1_048_576;
   expect([256, 1_024, 4_096, 0].map(ofMebibytes)).toEqual([8, 32, 32, 32]);
 });
 

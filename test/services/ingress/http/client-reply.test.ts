@@ -12,7 +12,7 @@ const options = {
   format: chatFormat,
   requestId: 'req_1',
   stream: false,
-  unread: new UnreadOutputs(64 * 1024 * 1024),
+  unreadOutputs: new UnreadOutputs(64 * 1024 * 1024),
   onBegin: () => undefined,
 };
 

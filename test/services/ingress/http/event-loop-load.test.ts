@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { EventLoopLoad } from '#services/ingress/http/event-loop-load.ts';
-import { defaultMaxActive, HeldBodies } from '#services/ingress/http/held-bodies.ts';
+import { computeDefaultMaxActive, HeldBodies } from '#services/ingress/http/held-bodies.ts';
 import { useScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
 import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
@@ -47,7 +47,7 @@ it('an event loop is never behind if the check is switched off', async () => {
 
 it('the default limit admits as many requests as half of the memory holds', () => {
   const mib = 1024 * 1024;
-  expect([0, 64 * mib, 512 * mib, 8_192 * mib].map(defaultMaxActive)).toEqual([20_000, 512, 4_096, 20_000]);
+  expect([0, 64 * mib, 512 * mib, 8_192 * mib].map(computeDefaultMaxActive)).toEqual([20_000, 512, 4_096, 20_000]);
 });
 
 // Its worker runs in this process, which the other tests hold up.

@@ -18,7 +18,7 @@ it('an idle connection keeps no reference to its last request', async () => {
   const open = new OpenRequests();
   const responses: WeakRef<Response>[] = [];
   const app = express();
-  app.use(open.follow, (_request, response) => {
+  app.use(open.track, (_request, response) => {
     responses.push(new WeakRef(response));
     response.send('well');
   });

@@ -19,8 +19,8 @@ async function refusing(code: ErrorCode, { format = responsesFormat, stream = un
   app.use(assignRequestId);
   app.post('/', (_request, response) => {
     if (stream !== undefined) {
-      const unread = new UnreadOutputs(1_000_000);
-      const reply = { format, requestId: 'req_1', answerId: 'resp_1', stream, unread, onBegin: () => undefined };
+      const unreadOutputs = new UnreadOutputs(1_000_000);
+      const reply = { format, requestId: 'req_1', answerId: 'resp_1', stream, unreadOutputs, onBegin: () => undefined };
       setReply(response, new ClientReply(response, reply));
     }
     throw new RouterError(code, 'Why.');

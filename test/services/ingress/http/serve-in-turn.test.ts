@@ -16,9 +16,14 @@ async function connectToServer() {
   const served: { path: string; response: Response }[] = [];
   const refused: string[] = [];
   const app = express();
-  app.use(open.follow, ({ path }, response) => void served.push({ path, response }));
+  app.use(open.track, ({ path }, response) => void served.push({ path, response }));
   const countRefusal = ({ error }: { error: { code: string } }) => refused.push(error.code);
-  const server: Server = createClientServer(app, { log: silentLog, open, countRefusal, bodyTimeoutMs: 60_000 });
+  const server: Server = createClientServer(app, {
+    log: silentLog,
+    openRequests: open,
+    countRefusal,
+    bodyTimeoutMs: 60_000,
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => void server.close());

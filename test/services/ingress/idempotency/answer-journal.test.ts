@@ -15,7 +15,7 @@ function start() {
       append: () => promise,
       finish: async (_, { bytes }, kind) => void written.push(`${kind} ${Buffer.from(bytes ?? []).toString()}`),
     },
-    room: new StoreQueueBudget(1_000),
+    journalBudget: new StoreQueueBudget(1_000),
     log: { warn: () => undefined },
   });
   return { journal, written, answer: () => resolve('kept') };

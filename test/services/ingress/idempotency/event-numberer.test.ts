@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { EventNumberer, isKeepAlive } from '#services/ingress/idempotency/event-numberer.ts';
-import { eventsAfter } from '#services/ingress/idempotency/events-after.ts';
+import { selectEventsAfter } from '#services/ingress/idempotency/select-events-after.ts';
 
 const stream = [
   ': keep-alive\n\n',
@@ -24,7 +24,7 @@ function number(pieces: readonly Buffer[], first = 0) {
     expect(at).toBe(events.length);
     events.push(bytes.toString());
   });
-  const sent = Buffer.concat(pieces.map((piece) => numberer.take(piece))).toString();
+  const sent = Buffer.concat(pieces.map((piece) => numberer.add(piece))).toString();
   numberer.end();
   return { sent, events };
 }
@@ -57,20 +57,20 @@ it('the numbers of events are given to a last event without its empty line, too'
 it('the numbers of events do not refer to the memory that the stream came in', () => {
   const piece = Buffer.from('data: a\n\n');
   const kept: Buffer[] = [];
-  new EventNumberer(0, (bytes) => void kept.push(bytes)).take(piece);
+  new EventNumberer(0, (bytes) => void kept.push(bytes)).add(piece);
   piece.fill('x');
   expect(Buffer.concat(kept).toString()).toBe('id: 0\ndata: a\n\n');
 });
 
 it('the events after an event are those with a higher number', () => {
   const part = Buffer.from('id: 7\ndata: a\n\nid: 8\nevent: x\ndata: b\n\nid: 9\ndata: c\n\n');
-  const rest = (after: number) => eventsAfter(part, 9, after).toString();
+  const rest = (after: number) => selectEventsAfter(part, 9, after).toString();
   expect(rest(9)).toBe('');
   expect(rest(8)).toBe('id: 9\ndata: c\n\n');
   expect(rest(7)).toBe('id: 8\nevent: x\ndata: b\n\nid: 9\ndata: c\n\n');
   for (const before of [6, -1]) expect(rest(before)).toBe(part.toString());
   const open = Buffer.from('id: 7\ndata: a\n\nid: 8\ndata: b\n');
-  expect(eventsAfter(open, 8, 7).toString()).toBe('id: 8\ndata: b\n');
+  expect(selectEventsAfter(open, 8, 7).toString()).toBe('id: 8\ndata: b\n');
 });
 
 it('a keep-alive is a comment, or a ping of the messages format', () => {

@@ -3,7 +3,7 @@ import express from 'express';
 import { afterAll, beforeAll, describe, it, vi } from 'vitest';
 import { traceRequests } from '#services/ingress/http/trace-request.ts';
 import { Recorder } from '#services/ingress/recording/recorder.ts';
-import { createRecordedTraces, type TracedOutcome } from '#services/ingress/recording/trace-recorded.ts';
+import { createRecordedTraces, type TracedOutcome } from '#services/ingress/recording/recorded-traces.ts';
 import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
 import type { KeepOutcome } from '#shared/accounts/recordings/recordings.ts';
 import { openTracing } from '#shared/core/tracing/open-tracing.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
-import { passedHeaders } from '#services/ingress/routing/serve-model-request.ts';
+import { pickPassedHeaders } from '#services/ingress/routing/serve-model-request.ts';
 
 it('the headers of a client are passed only if its format names them', () => {
   const anthropic = {
@@ -12,17 +12,17 @@ it('the headers of a client are passed only if its format names them', () => {
   const openai = { 'openai-beta': 'assistants=v2' };
   const secrets = { authorization: 'Bearer secret', 'x-api-key': 'secret', cookie: 'secret' };
   const headers = { ...anthropic, ...openai, ...secrets };
-  expect(passedHeaders(headers, messagesFormat.passedHeaders)).toEqual(anthropic);
-  expect(passedHeaders(headers, chatFormat.passedHeaders)).toEqual(openai);
+  expect(pickPassedHeaders(headers, messagesFormat.passedHeaders)).toEqual(anthropic);
+  expect(pickPassedHeaders(headers, chatFormat.passedHeaders)).toEqual(openai);
 });
 
 it('the headers of a client are undefined if none was sent, or only empty ones', () => {
-  expect(passedHeaders({ 'anthropic-beta': '', host: 'x' }, messagesFormat.passedHeaders)).toBeUndefined();
+  expect(pickPassedHeaders({ 'anthropic-beta': '', host: 'x' }, messagesFormat.passedHeaders)).toBeUndefined();
 });
 
 it('the headers of a client are refused if one is too long', () => {
   const headers = { 'anthropic-beta': 'x'.repeat(4097) };
-  expect(() => passedHeaders(headers, messagesFormat.passedHeaders)).toThrow(
+  expect(() => pickPassedHeaders(headers, messagesFormat.passedHeaders)).toThrow(
     'The header anthropic-beta is longer than 4096 characters.',
   );
 });

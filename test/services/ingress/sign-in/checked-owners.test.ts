@@ -16,7 +16,7 @@ function open() {
   const owners = new CheckedOwners(keys, users, silentLog);
   const asked: string[] = [];
   const answers: (() => void)[] = [];
-  owners.confirmWith(async ({ id }) => {
+  owners.setConfirm(async ({ id }) => {
     asked.push(id);
     const { promise, resolve } = Promise.withResolvers<'confirmed'>();
     answers.push(() => resolve('confirmed'));

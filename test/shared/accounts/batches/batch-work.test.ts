@@ -221,7 +221,7 @@ it('what belongs to a batch in Redis keeps the batch in the list of its owner fo
   expect(await redis.pttl(name)).toBeGreaterThan(dayMs - 3 * hourMs + hourMs - 60_000);
 });
 
-const pause = { until: Date.now() + 10_000, reason: 'a budget', isForAll: true };
+const pause = { until: Date.now() + 10_000, reason: 'a budget', pausesAllLines: true };
 
 it('a pause is stored and removed while its batch is unfinished, and creates no record for a batch that is gone', async () => {
   const { work, find, batches, redis, prefix, fail } = await running(1);
@@ -242,7 +242,7 @@ it('a pause is stored and removed while its batch is unfinished, and creates no 
 it('a pause is not shown to the owner a minute after it has ended, if nobody has renewed it', async () => {
   const { work, batches } = await running(1);
   const shown = async (until: number) => {
-    await work.pause('batch_1', { until, reason: 'a budget', isForAll: true });
+    await work.pause('batch_1', { until, reason: 'a budget', pausesAllLines: true });
     const listed = (await batches.list('ada', 'openai', { limit: 1 }))?.batches ?? [];
     return [await batches.find('ada', 'openai', 'batch_1'), ...listed].map((found) => found?.pausedFor);
   };

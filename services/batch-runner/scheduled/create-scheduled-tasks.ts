@@ -1,0 +1,102 @@
+import type { z } from 'zod';
+import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
+import { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
+import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
+import { partyNames } from '#shared/accounts/people/party-names.ts';
+import type { Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { Releases } from '#shared/core/release.ts';
+import type { OpenServing } from '#shared/serving/open/open-serving.ts';
+import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
+import { createBudgetCheck } from '../alerts/check-budgets.ts';
+import { ErrorView } from '../alerts/error-view.ts';
+import { checkErrorRate } from '../alerts/check-error-rate.ts';
+import { checkExpiringKeys } from '../alerts/check-expiring-keys.ts';
+import { checkModels } from '../alerts/check-models.ts';
+import { checkWorkers } from '../alerts/check-workers.ts';
+import { WorkerView } from '../alerts/worker-view.ts';
+import { repairBatches } from '../batches/repair-batches.ts';
+import type { batchRunnerConfig } from '../config.ts';
+import { exportUsage, type UsageExportParts } from '../exports/export-usage.ts';
+import { sweep, type SweepParts } from '../sweeps/sweep.ts';
+import type { ScheduledTask } from './start-scheduled.ts';
+
+const secondMs = 1_000;
+/** Milliseconds without a worker after which a model is reported. A larger `NO_WORKER_TIMEOUT_MS` applies instead. */
+const minGraceMs = 10_000;
+
+const dayMs = 24 * 3_600_000;
+
+export interface ScheduledTasksOptions {
+  config: z.output<typeof batchRunnerConfig>;
+  /** Prefix of all names in Redis. */
+  prefix: string;
+  batches: BatchWork;
+  jobs: BackgroundJobs;
+  webhooks: Pick<Webhooks, 'deliveries'>;
+  countSwept: SweepParts['count'];
+  log: Logger;
+  releases: Releases;
+}
+
+/** Creates the tasks that batch runners do again and again, by name. */
+export function createScheduledTasks(
+  {
+    redis: { redis },
+    accounts,
+    limits,
+    workers,
+    broker,
+    registry,
+    files,
+    stored: storedResponses,
+    unreadable: reportUnreadable,
+  }: OpenServing,
+  { config, prefix, batches, jobs, webhooks: { deliveries }, countSwept: count, log, releases }: ScheduledTasksOptions,
+): Record<'batches' | 'budgets' | 'errors' | 'keys' | 'workers' | 'usage-exports' | 'sweep', ScheduledTask> {
+  const states = new AlertStates(redis, prefix, config.SMTP_URL !== undefined);
+  const usage = new UsageReader(redis, prefix, reportUnreadable);
+  const workerView = new WorkerView(workers, broker);
+  releases.add('view of workers', () => workerView.close());
+  const errorView = new ErrorView(broker);
+  releases.add('view of errors', () => errorView.close());
+  const graceMs = Math.max(minGraceMs, config.NO_WORKER_TIMEOUT_MS);
+  const checkBudgets = createBudgetCheck({
+    accounts,
+    issuers: () => registry.current().token_issuers,
+    limits,
+    usage,
+    states,
+  });
+  const exports: UsageExportParts = {
+    team: config.USAGE_EXPORT_TEAM,
+    hour: config.USAGE_EXPORT_HOUR,
+    teams: accounts.teams,
+    usage,
+    findNames: (parties) => partyNames(accounts, parties),
+    files,
+    states,
+    requestsKeptMs: config.USAGE_DAYS * dayMs,
+    log,
+  };
+  return {
+    batches: { everyMs: 15 * secondMs, run: () => repairBatches({ batches, jobs, log }) },
+    budgets: { everyMs: 30 * secondMs, run: () => checkBudgets() },
+    errors: {
+      everyMs: 10 * secondMs,
+      run: () => checkErrorRate(errorView.read(), { states, percent: config.ALERT_ERROR_PERCENT }),
+    },
+    keys: { everyMs: 600 * secondMs, run: () => checkExpiringKeys({ keys: accounts.keys, states }) },
+    workers: {
+      everyMs: 5 * secondMs,
+      run: async () => {
+        const snapshot = workerView.read();
+        if (!snapshot) return;
+        await checkWorkers(snapshot, states);
+        await checkModels(snapshot, { states, graceMs });
+      },
+    },
+    sweep: { everyMs: 300 * secondMs, run: () => sweep({ storedResponses, deliveries, batches, files, count }) },
+    'usage-exports': { everyMs: 60 * secondMs, run: () => exportUsage(exports) },
+  };
+}

@@ -1,0 +1,59 @@
+import type { Registry } from 'prom-client';
+import { IdempotentAnswers } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
+import {
+  idempotencyBounds,
+  type idempotencySettings,
+} from '#shared/accounts/idempotent-answers/idempotency-settings.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { Releases } from '#shared/core/release.ts';
+import type { OpenServing } from '#shared/serving/open/open-serving.ts';
+import { StoreQueueBudget } from '#shared/serving/stored/storing-room.ts';
+import type { IngressConfig } from '../config.ts';
+import { unreadMs } from '../http/unread/unread-outputs.ts';
+import { createKeyedCounter } from '../metrics/keyed-counter.ts';
+import type { IdempotencyParts } from './idempotency-parts.ts';
+
+/** Largest number of bytes that wait to be written to Redis, of all answers to requests with idempotency keys together. */
+const maxUnwritten = 32 * 1024 * 1024;
+
+/** Milliseconds between two pings of Redis. */
+const pingMs = 1_000;
+
+export interface OpenIdempotencyOptions extends Pick<
+  IdempotencyParts,
+  'outages' | 'changes' | 'unreadOutputs' | 'openRequests' | 'ending'
+> {
+  config: Pick<IngressConfig, 'RTR_PREFIX' | 'KEEP_ALIVE_MS' | 'BODY_TIMEOUT_MS' | keyof typeof idempotencySettings>;
+  serving: Pick<OpenServing, 'storedRedis' | 'ownerKeys' | 'store'>;
+  registry: Registry;
+  log: Logger;
+  releases: Releases;
+}
+
+/** Creates what the handlers of requests with an idempotency key need. */
+export function createIdempotencyParts(options: OpenIdempotencyOptions): IdempotencyParts {
+  const { config, serving, outages, changes, unreadOutputs, openRequests, ending, registry, log, releases } = options;
+  const { storedRedis, ownerKeys: keys, store } = serving;
+  // Without pings, an idle connection would not show that Redis hangs, and leases of idempotency keys would end meanwhile.
+  const pings = setInterval(() => void storedRedis.ready(), pingMs);
+  releases.add('pings of redis', () => clearInterval(pings));
+  return {
+    answers: new IdempotentAnswers(storedRedis.redis, `${config.RTR_PREFIX}:`, {
+      bounds: idempotencyBounds(config),
+      keys,
+    }),
+    outages,
+    changes,
+    journalBudget: new StoreQueueBudget(maxUnwritten),
+    unreadOutputs,
+    openRequests,
+    store,
+    graceMs: config.IDEMPOTENCY_GRACE_MS,
+    keepAliveMs: config.KEEP_ALIVE_MS,
+    unreadMs,
+    bodyTimeoutMs: config.BODY_TIMEOUT_MS,
+    ending,
+    count: createKeyedCounter(registry),
+    log,
+  };
+}

@@ -1,0 +1,102 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { StoreOutcome } from '#shared/serving/stored/store-answers.ts';
+import type { HedgeOutcome } from '#shared/serving/hedging/hedges.ts';
+
+export interface IngressMetricsSources {
+  heldBodies: { bytes: number };
+  /** Returns the number of bytes of requests and answers in memory so that streams can continue on another worker. */
+  countKeptBytes: () => number;
+  unreadOutputs: { bytes: number; givenUp: number };
+  openRequests: { count: number };
+  ledger: { backlog: number; dropped: number };
+  limits: { reserved: number; uncommitted: number };
+  store: { isLost: boolean };
+  hedges: { counts: Readonly<Record<HedgeOutcome, number>> };
+  storer: { counts: Readonly<Record<StoreOutcome, number>> };
+}
+
+/**
+ * Adds gauges for what the ingress has in memory (bodies, open requests, usage that is not stored yet), and counters for its hedges and
+ * stored responses.
+ */
+export function registerIngressMetrics(
+  registry: Registry,
+  {
+    heldBodies,
+    countKeptBytes,
+    unreadOutputs,
+    openRequests,
+    ledger,
+    limits,
+    hedges,
+    store,
+    storer,
+  }: IngressMetricsSources,
+): void {
+  const watch = (name: string, help: string, read: () => number): void => {
+    const gauge: Gauge = new Gauge({ name, help, registers: [registry], collect: () => gauge.set(read()) });
+  };
+  watch('rtr_held_body_bytes', 'Bytes of request bodies in memory', () => heldBodies.bytes);
+  watch(
+    'rtr_kept_bytes',
+    'Bytes of requests and relayed answers in memory so that streams can continue on another worker',
+    countKeptBytes,
+  );
+  watch('rtr_unread_bytes', 'Bytes of answers in memory that clients have not read', () => unreadOutputs.bytes);
+  watch('rtr_open_requests', 'Client requests whose answer is not completely sent', () => openRequests.count);
+  watch('rtr_usage_backlog', 'Requests that are not yet written to the usage ledger', () => ledger.backlog);
+  watch('rtr_limits_reservations', 'Running requests with a reservation against limits', () => limits.reserved);
+  watch(
+    'rtr_limits_uncommitted',
+    'Finished requests that are not yet counted against limits',
+    () => limits.uncommitted,
+  );
+  watch('rtr_store_lost', 'Whether the account store was emptied or replaced and not confirmed: 1 or 0', () =>
+    Number(store.isLost),
+  );
+  const count = (name: string, help: string, read: () => number): void => {
+    let counted = 0;
+    const counter: Counter = new Counter({
+      name,
+      help,
+      registers: [registry],
+      collect: () => {
+        const now = read();
+        counter.inc(now - counted);
+        counted = now;
+      },
+    });
+  };
+  count(
+    'rtr_unread_answers_total',
+    'Answers that were ended because their clients did not read them',
+    () => unreadOutputs.givenUp,
+  );
+  count(
+    'rtr_usage_dropped_total',
+    'Requests missing from the usage ledger because Redis was unavailable for too long',
+    () => ledger.dropped,
+  );
+  const countOutcomes = (name: string, help: string, counts: Readonly<Record<string, number>>): void => {
+    const counter: Counter<'outcome'> = new Counter({
+      name,
+      help,
+      labelNames: ['outcome'],
+      registers: [registry],
+      collect: () => {
+        counter.reset();
+        for (const [outcome, counted] of Object.entries(counts)) counter.inc({ outcome }, counted);
+      },
+    });
+  };
+  countOutcomes(
+    'rtr_hedges_total',
+    'Requests given to a second worker too, by whether it was the one that served them',
+    hedges.counts,
+  );
+  countOutcomes(
+    'rtr_stored_responses_total',
+    'Complete responses that were to be stored: stored, too_large, or failed because Redis was away',
+    storer.counts,
+  );
+}

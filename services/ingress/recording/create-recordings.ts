@@ -1,0 +1,57 @@
+import type { Registry } from 'prom-client';
+import { recordingBounds, type recordingSettings } from '#shared/accounts/recordings/recording-settings.ts';
+import { Recordings } from '#shared/accounts/recordings/recordings.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { Releases } from '#shared/core/release.ts';
+import { clientFormats } from '#shared/formats/client-formats.ts';
+import type { OpenServing } from '#shared/serving/open/open-serving.ts';
+import type { IngressConfig } from '../config.ts';
+import { createRecordingCounter, createTracedCounter, registerRecorderMetrics } from '../metrics/recording-metrics.ts';
+import { Recorder } from './recorder.ts';
+import { createRecordedTraces } from './recorded-traces.ts';
+
+/** Largest number of bytes of all bodies and answers together that this ingress is recording. */
+const roomBytes = 32 * 1024 * 1024;
+
+export interface OpenRecordingsOptions {
+  config: Pick<IngressConfig, 'RTR_PREFIX' | keyof typeof recordingSettings>;
+  serving: Pick<OpenServing, 'storedRedis' | 'ownerKeys' | 'unreadable'>;
+  isTracing: boolean;
+  registry: Registry;
+  log: Logger;
+  releases: Releases;
+}
+
+export interface RecordingParts {
+  /** Present even if recording is switched off, so that earlier recordings can be read and deleted. */
+  store: Recordings;
+  isOn: boolean;
+  isTraced: boolean;
+  /** Undefined if recording is switched off. */
+  recorder: Recorder | undefined;
+}
+
+/** Creates the store of recorded requests and, if recording is switched on, the recorder, with their metrics. */
+export function createRecordings(options: OpenRecordingsOptions): RecordingParts {
+  const { config, serving, isTracing, registry, log, releases } = options;
+  const store = new Recordings(serving.storedRedis.redis, `${config.RTR_PREFIX}:`, {
+    bounds: recordingBounds(config),
+    keys: serving.ownerKeys,
+    report: serving.unreadable,
+  });
+  const isOn = config.RECORDINGS === 'on';
+  const isTraced = isOn && isTracing && config.RECORDINGS_TRACES === 'on';
+  // The metrics exist even if recording is switched off.
+  const count = { recorded: createRecordingCounter(registry), traced: createTracedCounter(registry) };
+  const recorder = new Recorder({
+    recordings: store,
+    bytes: config.RECORDING_BYTES,
+    roomBytes,
+    count: count.recorded,
+    traces: isTraced ? createRecordedTraces({ formats: clientFormats, count: count.traced, log }) : undefined,
+    log,
+  });
+  registerRecorderMetrics(registry, recorder);
+  releases.add('recordings', () => recorder.close());
+  return { store, isOn, isTraced, recorder: isOn ? recorder : undefined };
+}
