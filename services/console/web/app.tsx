@@ -37,16 +37,16 @@ export function App({ nonce }: { nonce: string }) {
       getStyleNonce={() => nonce}
     >
       <QueryClientProvider client={queryClient}>
-        <Pages />
+        <AppRoutes />
       </QueryClientProvider>
     </MantineProvider>
   );
 }
 
-function Pages() {
+function AppRoutes() {
   const [location] = useLocation();
   return (
-    <Boundary at={location}>
+    <Boundary url={location}>
       <Suspense
         fallback={
           <Frame>
@@ -57,7 +57,7 @@ function Pages() {
         <Switch>
           <Route path="/link/:token">{({ token }) => <LinkPage token={token} />}</Route>
           <Route>
-            <SignedIn />
+            <PagesOrSignIn />
           </Route>
         </Switch>
       </Suspense>
@@ -66,7 +66,7 @@ function Pages() {
 }
 
 /** Shows the pages or, without a session, the sign-in, which then leads to the requested page. */
-function SignedIn() {
+function PagesOrSignIn() {
   const {
     data: session,
     error,
@@ -80,11 +80,11 @@ function SignedIn() {
   });
   const [, go] = useLocation();
   const { to, reason } = useRequestedPage();
-  const isOver = Boolean(session) && reason !== null;
+  const hasOldFailure = Boolean(session) && reason !== null;
   useEffect(() => {
-    // The failure does not concern a signed-in person, and must not appear after they have signed out.
-    if (isOver) go(to, { replace: true });
-  }, [isOver, go, to]);
+    // The reason of a failed sign-in leaves the URL of a signed-in person, so that it does not appear after they have signed out.
+    if (hasOldFailure) go(to, { replace: true });
+  }, [hasOldFailure, go, to]);
   if (session) {
     return (
       <SessionContext value={session}>

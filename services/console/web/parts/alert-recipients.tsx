@@ -8,7 +8,7 @@ const choices = [
   { value: 'addresses', label: 'These addresses' },
 ];
 
-/** Input for the recipients of the router's alerts. True stands for administrators, false for nobody. Others are listed by address. */
+/** Input for the recipients of the router's alerts: true for administrators, false for nobody, or a list of e-mail addresses. */
 export function AlertRecipients({
   value,
   problem,

@@ -5,7 +5,7 @@ import { Icon } from './icon.tsx';
 import { CopiedContext } from './once-modal.tsx';
 
 /** Milliseconds for which a button shows whether copying worked. */
-const shownMs = 2_000;
+const outcomeShownMs = 2_000;
 
 const outcomes = {
   copied: { words: 'Copied', icon: 'check', color: 'green' },
@@ -18,7 +18,7 @@ export function Copy({ value, label }: { value: string; label: string }) {
   const onCopied = useContext(CopiedContext);
   useEffect(() => {
     if (outcome === undefined) return undefined;
-    const timer = window.setTimeout(() => setOutcome(undefined), shownMs);
+    const timer = window.setTimeout(() => setOutcome(undefined), outcomeShownMs);
     return () => window.clearTimeout(timer);
   }, [outcome]);
   const copy = async (): Promise<void> => {

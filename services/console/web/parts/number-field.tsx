@@ -13,16 +13,16 @@ export function NumberField({ number, onNumber, ...props }: NumberFieldProps) {
   return (
     <NumberInput
       {...props}
-      value={read(typed) === number ? typed : (number ?? '')}
+      value={parseNumber(typed) === number ? typed : (number ?? '')}
       onChange={(next) => {
         setTyped(next);
-        onNumber(read(next));
+        onNumber(parseNumber(next));
       }}
     />
   );
 }
 
-function read(typed: number | string): number | undefined {
+function parseNumber(typed: number | string): number | undefined {
   const number = Number.parseFloat(String(typed));
   return Number.isNaN(number) ? undefined : number;
 }

@@ -1,7 +1,7 @@
 import { Modal, type ModalProps } from '@mantine/core';
 import { createContext, useState } from 'react';
 
-/** Called when a text was copied by one of the buttons below. */
+/** Called when a copy button inside the dialog has copied a text. */
 export const CopiedContext = createContext<() => void>(() => undefined);
 
 export interface OnceModalProps extends ModalProps {
@@ -10,8 +10,8 @@ export interface OnceModalProps extends ModalProps {
 }
 
 /**
- * A dialog that may show a secret once. While it does, neither Escape nor a click beside it closes it until something in it was copied,
- * because the secret would be lost. Its buttons close it at any time.
+ * A dialog that may show a secret once. While it shows a secret, Escape and clicks outside close the dialog only after something in it was
+ * copied, because the secret would be lost. The buttons of the dialog close it at any time.
  */
 export function OnceModal({ showsSecret, children, ...props }: OnceModalProps) {
   const [isCopied, setCopied] = useState(false);

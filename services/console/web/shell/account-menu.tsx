@@ -13,9 +13,9 @@ export function AccountMenu() {
   const { user } = useSession();
   const [, go] = useLocation();
   const signOut = useChange(() => callApi<SignOutAnswer | undefined>('DELETE', '/session'), []);
-  const leave = (answer: SignOutAnswer | undefined): void => {
+  const afterSignOut = (answer: SignOutAnswer | undefined): void => {
     deleteConversations(user.id);
-    // The provider has a session of its own, which its page ends.
+    // The provider has a session of its own, which the provider's page ends.
     if (answer) window.location.assign(answer.url);
     else setSession(null);
   };
@@ -41,7 +41,7 @@ export function AccountMenu() {
         <Menu.Divider />
         <TimeZoneChoice />
         <Menu.Divider />
-        <Menu.Item disabled={signOut.isPending} onClick={() => signOut.mutate(undefined, { onSuccess: leave })}>
+        <Menu.Item disabled={signOut.isPending} onClick={() => signOut.mutate(undefined, { onSuccess: afterSignOut })}>
           {signOut.isPending ? 'Signing out…' : signOut.error ? 'Sign out failed: try again' : 'Sign out'}
         </Menu.Item>
       </Menu.Dropdown>

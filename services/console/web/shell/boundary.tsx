@@ -5,21 +5,21 @@ import { resetFailedCode } from '../parts/lazy-code.tsx';
 
 export interface BoundaryProps {
   /** The URL that the content belongs to. At another URL the content is rendered again. */
-  at: string;
+  url: string;
   children: ReactNode;
 }
 
 interface State {
   error: Error | undefined;
-  at: string;
+  url: string;
 }
 
-/** Keeps the menu when a page fails to load or render, for instance because a newer release has replaced its files. */
+/** Keeps the menu visible when a page fails to load or render, for instance because a newer release has replaced its files. */
 export class Boundary extends Component<BoundaryProps, State> {
-  override state: State = { error: undefined, at: this.props.at };
+  override state: State = { error: undefined, url: this.props.url };
 
-  static getDerivedStateFromProps({ at }: BoundaryProps, state: State): State | null {
-    return state.at === at ? null : { error: undefined, at };
+  static getDerivedStateFromProps({ url }: BoundaryProps, state: State): State | null {
+    return state.url === url ? null : { error: undefined, url };
   }
 
   static getDerivedStateFromError(thrown: unknown): Pick<State, 'error'> {

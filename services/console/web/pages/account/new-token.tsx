@@ -13,22 +13,22 @@ const scopes = {
   admin: 'Everything that you may do',
 } as const;
 
-const blank = { name: '', scopes: ['read'], expiresInDays: 90 } satisfies NewAdminToken;
+const emptyToken = { name: '', scopes: ['read'], expiresInDays: 90 } satisfies NewAdminToken;
 
 export function NewToken({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  const [wanted, setWanted] = useState<NewAdminToken>(blank);
+  const [newToken, setNewToken] = useState<NewAdminToken>(emptyToken);
   const create = useChange(
     (input: NewAdminToken) => callApi<{ token: AdminToken; raw: string }>('POST', '/tokens', input),
     ['/tokens'],
   );
   const close = (): void => {
     create.reset();
-    setWanted(blank);
+    setNewToken(emptyToken);
     onClose();
   };
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
-    create.mutate(wanted);
+    create.mutate(newToken);
   };
   return (
     <OnceModal
@@ -52,17 +52,17 @@ export function NewToken({ opened, onClose }: { opened: boolean; onClose: () => 
               label="Name"
               required
               maxLength={100}
-              value={wanted.name}
+              value={newToken.name}
               error={create.error?.field === 'name' ? create.error.message : undefined}
-              onChange={({ currentTarget: { value } }) => setWanted((before) => ({ ...before, name: value }))}
+              onChange={({ currentTarget: { value } }) => setNewToken((before) => ({ ...before, name: value }))}
             />
             <Select
               label="Scope"
               data={Object.entries(scopes).map(([value, label]) => ({ value, label }))}
-              value={wanted.scopes[0] ?? null}
+              value={newToken.scopes[0] ?? null}
               allowDeselect={false}
               onChange={(value) =>
-                value && setWanted((before) => ({ ...before, scopes: [value as keyof typeof scopes] }))
+                value && setNewToken((before) => ({ ...before, scopes: [value as keyof typeof scopes] }))
               }
             />
             <NumberInput
@@ -70,9 +70,9 @@ export function NewToken({ opened, onClose }: { opened: boolean; onClose: () => 
               min={1}
               max={366}
               allowDecimal={false}
-              value={wanted.expiresInDays ?? 90}
+              value={newToken.expiresInDays ?? 90}
               onChange={(value) =>
-                typeof value === 'number' && setWanted((before) => ({ ...before, expiresInDays: value }))
+                typeof value === 'number' && setNewToken((before) => ({ ...before, expiresInDays: value }))
               }
             />
             {create.error && create.error.field !== 'name' ? (

@@ -1,28 +1,28 @@
 import { useEffect, useRef } from 'react';
 import type { Turn } from '../../formats/conversation.ts';
 import { readRecord } from './read-record.ts';
-import { unrecorded, withRecord } from './recorded-answers.ts';
+import { findUnrecordedIds, addRecord } from './recorded-answers.ts';
 
-/** Adds the cost of each answer, which is read from the ledger when the answer has ended. */
+/** Adds to each answer that has ended its cost and tokens, which are read from the ledger. */
 export function useRecords(
   turns: readonly Turn[],
   setTurns: (change: (turns: readonly Turn[]) => readonly Turn[]) => void,
 ): void {
   const requestedIds = useRef(new Set<string>());
-  const life = useRef<AbortController>(undefined);
+  const lifetime = useRef<AbortController>(undefined);
   useEffect(() => {
     const controller = new AbortController();
-    life.current = controller;
+    lifetime.current = controller;
     return () => controller.abort();
   }, []);
   useEffect(() => {
-    for (const id of unrecorded(turns)) {
-      if (requestedIds.current.has(id) || !life.current) continue;
+    for (const id of findUnrecordedIds(turns)) {
+      if (requestedIds.current.has(id) || !lifetime.current) continue;
       requestedIds.current.add(id);
-      const { signal } = life.current;
+      const { signal } = lifetime.current;
       readRecord(id, signal).then(
         (record) => {
-          if (record) setTurns((now) => withRecord(now, id, record));
+          if (record) setTurns((currentTurns) => addRecord(currentTurns, id, record));
         },
         (error: unknown) => {
           if (!signal.aborted) throw error;

@@ -7,7 +7,7 @@ export interface ListedTool {
   name: string;
   description: string;
   inputSchema: JsonObject;
-  /** The MCP server that it belongs to; absent for the worker's own tools. */
+  /** The MCP server that the tool belongs to; absent for the worker's own tools. */
   server?: string;
   worker: string;
 }
@@ -40,7 +40,7 @@ export async function listTools(signal: AbortSignal): Promise<ListedTool[]> {
  * @throws ApiFailure when the tool was not run
  */
 export async function runTool(tool: string, input: unknown, signal?: AbortSignal): Promise<ToolResult> {
-  const begin = performance.now();
+  const startedAt = performance.now();
   const response = await fetchSameOrigin('/api/tools/v1/execute', {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...csrfHeaders() },
@@ -55,19 +55,19 @@ export async function runTool(tool: string, input: unknown, signal?: AbortSignal
   };
   return {
     isError: answer.is_error,
-    text: answer.content.flatMap(textOf).join('\n'),
-    images: answer.content.flatMap(imageOf),
+    text: answer.content.flatMap(readTexts).join('\n'),
+    images: answer.content.flatMap(readImages),
     structured: isJsonObject(answer.structured_content) ? answer.structured_content : undefined,
-    ms: performance.now() - begin,
+    ms: performance.now() - startedAt,
   };
 }
 
-function textOf(block: JsonObject): string[] {
+function readTexts(block: JsonObject): string[] {
   if (block['type'] === 'image') return [];
   return [typeof block['text'] === 'string' ? block['text'] : JSON.stringify(block, null, 2)];
 }
 
-function imageOf({ type, data, mimeType }: JsonObject): string[] {
+function readImages({ type, data, mimeType }: JsonObject): string[] {
   if (type !== 'image' || typeof data !== 'string' || typeof mimeType !== 'string') return [];
   return /^image\/[\w.+-]+$/.test(mimeType) ? [`data:${mimeType};base64,${data}`] : [];
 }

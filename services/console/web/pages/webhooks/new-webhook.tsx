@@ -28,8 +28,8 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
     ['/webhooks'],
   );
   // Administrators may create webhooks for every team, and others only for teams that they own.
-  const all = useApi<Team[]>('/teams', { enabled: isAdmin && opened });
-  const teams = isAdmin ? (all.data ?? []) : user.teams.filter(({ role }) => role === 'owner');
+  const allTeams = useApi<Team[]>('/teams', { enabled: isAdmin && opened });
+  const teams = isAdmin ? (allTeams.data ?? []) : user.teams.filter(({ role }) => role === 'owner');
   const kinds = (['user', 'team', 'router'] as const).filter(
     (each) => each === 'user' || (each === 'team' ? teams.length > 0 : isAdmin),
   );
@@ -54,7 +54,7 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
       showsSecret={data !== undefined}
     >
       {data ? (
-        <ShownSecret secret={data.secret} onDone={close} />
+        <SecretShownOnce secret={data.secret} onDone={close} />
       ) : (
         <form onSubmit={onSubmit}>
           <Stack gap="sm">
@@ -116,11 +116,12 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
 }
 
 /** Shows a new secret, which is the only time that it can be seen. */
-export function ShownSecret({ secret, onDone }: { secret: string; onDone: () => void }) {
+export function SecretShownOnce({ secret, onDone }: { secret: string; onDone: () => void }) {
   return (
     <Stack gap="sm">
       <Text size="sm">
-        Copy the secret now: it is shown only once. The receiver checks with it that a message comes from this router.
+        Copy the secret now: it is shown only once. With the secret, the receiver checks that a message comes from this
+        router.
       </Text>
       <CodeBlock wrap code={secret} label="the secret" />
       <Group justify="flex-end">

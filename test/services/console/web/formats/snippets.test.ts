@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { shellWord } from '#services/console/web/formats/to-curl-command.ts';
-import { servedFormats } from '#services/console/web/formats/web-formats.ts';
+import { quoteForShell } from '#services/console/web/formats/to-curl-command.ts';
+import { findServedFormats } from '#services/console/web/formats/web-formats.ts';
 
 const about = {
   version: '1',
@@ -13,16 +13,16 @@ const about = {
 };
 
 function snippetsFor(model: string, origin: string) {
-  return servedFormats(about).flatMap((format) => format.snippets(model, `${origin}${format.base}`));
+  return findServedFormats(about).flatMap((format) => format.snippets(model, `${origin}${format.base}`));
 }
 
 it('a page offers the formats that both the router and the page speak, each at the path that the router has named', () => {
-  expect(servedFormats(about).map(({ name, label, base }) => [name, label, base])).toEqual([
+  expect(findServedFormats(about).map(({ name, label, base }) => [name, label, base])).toEqual([
     ['chat', 'OpenAI', '/api/openai'],
     ['messages', 'Anthropic', '/api/anthropic'],
     ['responses', 'Responses', '/api/openai'],
   ]);
-  expect(servedFormats({ ...about, formats: [] })).toEqual([]);
+  expect(findServedFormats({ ...about, formats: [] })).toEqual([]);
 });
 
 describe('example code', () => {
@@ -44,6 +44,6 @@ describe('example code', () => {
     expect(byId.get('openai-ts')).toContain(`model: ${JSON.stringify(name)}`);
     expect(byId.get('claude-code')).toContain(String.raw`--model 'a'\''b"c\ $(x)'`);
     expect(byId.get('codex')).toContain(String.raw`--model 'a'\''b"c\ $(x)'`);
-    expect(shellWord('plain/word-1')).toBe('plain/word-1');
+    expect(quoteForShell('plain/word-1')).toBe('plain/word-1');
   });
 });

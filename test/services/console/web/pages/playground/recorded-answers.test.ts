@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import {
-  newAnswer,
-  callsWithoutResult,
-  tokensPerSecond,
+  createAnswer,
+  findCallsWithoutResult,
+  computeTokensPerSecond,
   type Turn,
 } from '#services/console/web/formats/conversation.ts';
-import { unrecorded, withRecord } from '#services/console/web/pages/playground/recorded-answers.ts';
+import { findUnrecordedIds, addRecord } from '#services/console/web/pages/playground/recorded-answers.ts';
 
 const answer = (requestId: string, state: 'done' | 'streaming' | 'stopped', cost?: number): Turn => ({
-  ...newAnswer('any'),
+  ...createAnswer('any'),
   state,
   served: { requestId, completionTokens: 5, ...(cost !== undefined && { cost }) },
 });
@@ -16,31 +16,31 @@ const answer = (requestId: string, state: 'done' | 'streaming' | 'stopped', cost
 describe('the ledger record of an answer', () => {
   it('is read only for finished answers that lack it', () => {
     const turns = [answer('a', 'done', 0), answer('b', 'stopped'), answer('c', 'streaming'), answer('d', 'done')];
-    expect(unrecorded([{ role: 'user', text: '', images: [] }, ...turns])).toEqual(['b', 'd']);
+    expect(findUnrecordedIds([{ role: 'user', text: '', images: [] }, ...turns])).toEqual(['b', 'd']);
   });
 
   it('is added only to the answer of its request, and changes no fact from the stream', () => {
     const record = { cost: 0.5, promptTokens: 3, completionTokens: 9 };
-    const turns = withRecord([answer('a', 'done'), answer('b', 'stopped')], 'b', record);
+    const turns = addRecord([answer('a', 'done'), answer('b', 'stopped')], 'b', record);
     expect(turns).toMatchObject([
       { served: { requestId: 'a', completionTokens: 5 } },
       { served: { requestId: 'b', completionTokens: 5, promptTokens: 3, cost: 0.5 } },
     ]);
-    expect(unrecorded(turns)).toEqual(['a']);
+    expect(findUnrecordedIds(turns)).toEqual(['a']);
   });
 });
 
 describe('an answer', () => {
   it('has a speed from its first token on, unless it came at once', () => {
-    expect(tokensPerSecond({ completionTokens: 41, firstTokenMs: 100, totalMs: 2_100 })).toBe(20);
-    expect(tokensPerSecond({ completionTokens: 41, firstTokenMs: 100, totalMs: 101 })).toBeUndefined();
-    expect(tokensPerSecond({ firstTokenMs: 100, totalMs: 2_100 })).toBeUndefined();
+    expect(computeTokensPerSecond({ completionTokens: 41, firstTokenMs: 100, totalMs: 2_100 })).toBe(20);
+    expect(computeTokensPerSecond({ completionTokens: 41, firstTokenMs: 100, totalMs: 101 })).toBeUndefined();
+    expect(computeTokensPerSecond({ firstTokenMs: 100, totalMs: 2_100 })).toBeUndefined();
   });
 
   it('waits for results of its tool calls, unless it was stopped or failed', () => {
     const call = { id: 'c', name: 'add', input: '{"a' };
-    const of = (state: 'done' | 'stopped' | 'failed'): Turn => ({ ...newAnswer('any'), toolCalls: [call], state });
-    expect([of('done'), of('stopped'), of('failed')].map((turn) => callsWithoutResult([turn]).length)).toEqual([
+    const of = (state: 'done' | 'stopped' | 'failed'): Turn => ({ ...createAnswer('any'), toolCalls: [call], state });
+    expect([of('done'), of('stopped'), of('failed')].map((turn) => findCallsWithoutResult([turn]).length)).toEqual([
       1, 0, 0,
     ]);
   });
