@@ -7,7 +7,7 @@ import { ApiFailure } from './api/call-api.ts';
 import { fetchSession, sessionKey, SessionContext } from './api/session.ts';
 import { queryClient } from './api/use-api.ts';
 import { Failure } from './parts/failure.tsx';
-import { lazyCode } from './parts/lazy-code.tsx';
+import { createLazyCode } from './parts/lazy-code.tsx';
 import { Loading } from './parts/loaded.tsx';
 import { useRequestedPage } from './parts/use-requested-page.ts';
 import { Boundary } from './shell/boundary.tsx';
@@ -15,11 +15,11 @@ import { Frame } from './shell/frame.tsx';
 import { Shell } from './shell/shell.tsx';
 import { cssVariables, theme } from './theme.ts';
 
-const { Code: LinkPage } = lazyCode(
+const { Code: LinkPage } = createLazyCode(
   () => import('./pages/link-page.tsx'),
   ({ LinkPage }) => LinkPage,
 );
-const { Code: SignIn } = lazyCode(
+const { Code: SignIn } = createLazyCode(
   () => import('./pages/sign-in.tsx'),
   ({ SignIn }) => SignIn,
 );

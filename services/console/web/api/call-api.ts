@@ -24,7 +24,7 @@ export function setCsrfToken(token: string | undefined): void {
 }
 
 /** Returns the headers that prove to the API, and to `/api/*`, that a request comes from a signed-in page. */
-export function csrfHeaders(): Record<string, string> {
+export function createCsrfHeaders(): Record<string, string> {
   return csrfToken === undefined ? {} : { 'x-csrf-token': csrfToken };
 }
 
@@ -50,7 +50,7 @@ export async function callApi<Answer>(
     headers: {
       accept: 'application/json',
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(method === 'GET' ? {} : csrfHeaders()),
+      ...(method === 'GET' ? {} : createCsrfHeaders()),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal ? { signal } : {}),

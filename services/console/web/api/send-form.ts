@@ -1,4 +1,4 @@
-import { ApiFailure, csrfHeaders, readFailure } from './call-api.ts';
+import { ApiFailure, createCsrfHeaders, readFailure } from './call-api.ts';
 
 /** Statuses whose answers have no body. */
 const statusesWithoutBody = new Set([204, 205, 304]);
@@ -17,7 +17,7 @@ export async function sendForm<Answer>(
   // Only XMLHttpRequest reports the progress of an upload.
   const request = new XMLHttpRequest();
   request.open('POST', path);
-  for (const [name, value] of Object.entries(csrfHeaders())) request.setRequestHeader(name, value);
+  for (const [name, value] of Object.entries(createCsrfHeaders())) request.setRequestHeader(name, value);
   request.upload.addEventListener('progress', ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total));
   request.addEventListener('load', () => resolve(toResponse(request)));
   request.addEventListener('error', () =>

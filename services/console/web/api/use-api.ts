@@ -25,10 +25,7 @@ export interface ApiOptions<Answer> {
   everyMs?: number | ((answer: Answer | undefined) => number);
 }
 
-/**
- * Returns a query for the API's answer at a path. The answer is cached. It is fetched again when it is stale, or when `useChange` changes
- * it.
- */
+/** Returns a query for the API's answer at a path. The answer is cached, and fetched again when it is stale or changed by `useChange`. */
 export function useApi<Answer>(
   path: string,
   { enabled = true, everyMs }: ApiOptions<Answer> = {},

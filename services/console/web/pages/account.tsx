@@ -17,10 +17,7 @@ import { SecondFactor } from './account/second-factor.tsx';
 import { Sessions } from './account/sessions.tsx';
 import { Tokens } from './account/tokens.tsx';
 
-/**
- * The page of the signed-in person's account. A person who lacks a demanded second factor sees only what the API allows without that
- * factor.
- */
+/** The page of the signed-in person's account. A person who lacks a demanded second factor sees only the parts that the API allows. */
 export function Account() {
   const { user } = useSession();
   const factors = useApi<SecondFactors>('/second-factor', { enabled: user.hasPassword === true });

@@ -18,7 +18,7 @@ export function AlertRecipients({
   problem: string | undefined;
   onChange: (value: Recipients) => void;
 }) {
-  const chosen = Array.isArray(value) ? 'addresses' : value ? 'administrators' : 'nobody';
+  const chosenOption = Array.isArray(value) ? 'addresses' : value ? 'administrators' : 'nobody';
   return (
     <Stack gap="xs">
       <Select
@@ -26,7 +26,7 @@ export function AlertRecipients({
         description="Workers, models, the error rate, and budgets and keys that belong to nobody"
         data={choices}
         allowDeselect={false}
-        value={chosen}
+        value={chosenOption}
         onChange={(choice) => onChange(choice === 'addresses' ? [] : choice === 'administrators')}
       />
       {Array.isArray(value) ? (

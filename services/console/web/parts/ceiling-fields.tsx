@@ -35,8 +35,8 @@ export function CeilingFields({ value, modelsProblem, onChange }: CeilingFieldsP
           data={tiers.map((tier) => ({ value: tier, label: tierNames[tier] }))}
           value={chosenTiers ?? []}
           onChange={(chosen) => {
-            const kept = tiers.filter((tier) => chosen.includes(tier));
-            onChange(replaceField(value, 'tiers', kept.length > 0 && { tiers: kept }));
+            const newTiers = tiers.filter((tier) => chosen.includes(tier));
+            onChange(replaceField(value, 'tiers', newTiers.length > 0 && { tiers: newTiers }));
           }}
         />
         <Select
@@ -46,8 +46,8 @@ export function CeilingFields({ value, modelsProblem, onChange }: CeilingFieldsP
           value={maxClass ?? null}
           clearable
           onChange={(chosen) => {
-            const found = priorityClasses.find((name) => name === chosen);
-            onChange(replaceField(value, 'maxClass', found !== undefined && { maxClass: found }));
+            const newMaxClass = priorityClasses.find((name) => name === chosen);
+            onChange(replaceField(value, 'maxClass', newMaxClass !== undefined && { maxClass: newMaxClass }));
           }}
         />
       </Stack>

@@ -1,6 +1,6 @@
 import { useMediaQuery } from '@mantine/hooks';
 import { Suspense, useDeferredValue, useMemo, useRef, type ReactNode } from 'react';
-import { lazyCode } from './lazy-code.tsx';
+import { createLazyCode } from './lazy-code.tsx';
 import { Empty } from './loaded.tsx';
 import { arrangeRows, indexRows } from './table/arrange-rows.ts';
 import type { Column } from './table/column.ts';
@@ -40,11 +40,11 @@ const pageSize = 50;
 /** A list of at most this many rows has no search. */
 const maxUnsearchedRows = 7;
 
-const { Code: TableBar } = lazyCode(
+const { Code: TableBar } = createLazyCode(
   () => import('./table/table-bar.tsx'),
   ({ TableBar }) => TableBar,
 );
-const { Code: TablePager } = lazyCode(
+const { Code: TablePager } = createLazyCode(
   () => import('./table/table-bar.tsx'),
   ({ TablePager }) => TablePager,
 );

@@ -7,7 +7,7 @@ const waitsMs = [500, 1_000, 2_000, 4_000];
  * The messages of browsers for code that could not be fetched. In Chromium and Firefox, the message contains the code's URL, in Safari it
  * does not.
  */
-const notFetched = /dynamically imported module(?:: (?<address>\S+))?|module script failed/i;
+const notFetchedMessage = /dynamically imported module(?:: (?<address>\S+))?|module script failed/i;
 
 export interface LazyCode<Props> {
   /** Shows the component once its code is loaded, and suspends until then. */
@@ -32,7 +32,7 @@ export function resetFailedCode(): void {
  * Creates a component whose code loads when it is first shown.
  * @param load imports the module
  */
-export function lazyCode<Module extends object, Props extends object>(
+export function createLazyCode<Module extends object, Props extends object>(
   load: () => Promise<Module>,
   findComponent: (module: Module) => ComponentType<Props>,
 ): LazyCode<Props> {
@@ -75,7 +75,7 @@ async function importWithRetries<Module, Component>(
       if (component) return component;
       throw new Error('The code of this page is incomplete.');
     } catch (error) {
-      const fetchFailure = error instanceof Error ? notFetched.exec(error.message) : null;
+      const fetchFailure = error instanceof Error ? notFetchedMessage.exec(error.message) : null;
       const waitMs = waitsMs[count];
       if (!fetchFailure || waitMs === undefined) throw error;
       const address = fetchFailure.groups?.['address']?.replace(/\?.*/, '');

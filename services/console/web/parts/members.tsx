@@ -44,7 +44,7 @@ function MemberList({ team: { id, members } }: { team: Team }) {
           columns={[
             {
               label: 'Person',
-              render: (member) => <MemberName of={member} />,
+              render: (member) => <MemberName member={member} />,
               sortBy: ({ name }) => name,
               search: buildSearchText,
             },
@@ -87,7 +87,7 @@ function MemberList({ team: { id, members } }: { team: Team }) {
   );
 }
 
-function MemberName({ of: { name, email } }: { of: Team['members'][number] }) {
+function MemberName({ member: { name, email } }: { member: Team['members'][number] }) {
   return (
     <div>
       <Text size="sm" className="break">

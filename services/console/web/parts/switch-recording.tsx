@@ -11,16 +11,17 @@ export interface Recordable {
 }
 
 export interface SwitchRecordingProps {
-  of: 'keys' | 'teams';
+  collection: 'keys' | 'teams';
   /** Undefined while the dialog is closed. */
   recordable: Recordable | undefined;
   onClose: () => void;
 }
 
 /** Asks whether to begin or to stop recording the requests of a key, or of a team's keys, and begins or stops it. */
-export function SwitchRecording({ of, recordable, onClose }: SwitchRecordingProps) {
+export function SwitchRecording({ collection, recordable, onClose }: SwitchRecordingProps) {
   const change = useChange(
-    ({ id, records }: Recordable) => callApi('PATCH', `/${of}/${encodeURIComponent(id)}`, { records: !records }),
+    ({ id, records }: Recordable) =>
+      callApi('PATCH', `/${collection}/${encodeURIComponent(id)}`, { records: !records }),
     ['/keys', '/teams', '/recording-switches'],
   );
   const { data: routerFacts } = useApi<RouterFacts>('/about');

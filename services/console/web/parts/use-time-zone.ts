@@ -24,7 +24,7 @@ export function useTimeZone(): TimeZone {
 }
 
 /** Returns the name of the browser's time zone, for example `Europe/Berlin`. */
-export function localZoneName(): string {
+export function findLocalZoneName(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 

@@ -7,7 +7,7 @@ import { useChange } from '../api/use-api.ts';
 import { Icon } from '../parts/icon.tsx';
 import { deleteConversations } from '../parts/conversation-database.ts';
 import { timeZones, type TimeZone } from '../parts/time-zone.ts';
-import { chooseTimeZone, localZoneName, useTimeZone } from '../parts/use-time-zone.ts';
+import { chooseTimeZone, findLocalZoneName, useTimeZone } from '../parts/use-time-zone.ts';
 
 export function AccountMenu() {
   const { user } = useSession();
@@ -51,7 +51,7 @@ export function AccountMenu() {
 
 function TimeZoneChoice() {
   const zone = useTimeZone();
-  const names: Record<TimeZone, string> = { local: `Local time (${localZoneName()})`, utc: 'UTC' };
+  const names: Record<TimeZone, string> = { local: `Local time (${findLocalZoneName()})`, utc: 'UTC' };
   return (
     <>
       <Menu.Label>Times</Menu.Label>

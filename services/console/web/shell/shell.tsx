@@ -7,7 +7,7 @@ import { queryClient } from '../api/use-api.ts';
 import { LiveContext, useLive } from '../api/live-store.ts';
 import { Empty, Loading } from '../parts/loaded.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { lazyCode } from '../parts/lazy-code.tsx';
+import { createLazyCode } from '../parts/lazy-code.tsx';
 import { Page } from '../parts/page.tsx';
 import { useTimeZone } from '../parts/use-time-zone.ts';
 import { AccountMenu } from './account-menu.tsx';
@@ -16,11 +16,11 @@ import { ColorSchemeMenu } from './color-scheme-menu.tsx';
 import { Brand } from './frame.tsx';
 import { isPageAt, pages } from './pages.ts';
 
-const { Code: Device } = lazyCode(
+const { Code: Device } = createLazyCode(
   () => import('../pages/device.tsx'),
   ({ Device }) => Device,
 );
-const { Code: Account } = lazyCode(
+const { Code: Account } = createLazyCode(
   () => import('../pages/account.tsx'),
   ({ Account }) => Account,
 );

@@ -117,7 +117,7 @@ export function Teams() {
       >
         {teamToRename ? <TeamNameForm team={teamToRename} onDone={() => setTeamToRename(undefined)} /> : null}
       </Modal>
-      <SwitchRecording of="teams" recordable={teamToSwitch} onClose={() => setTeamToSwitch(undefined)} />
+      <SwitchRecording collection="teams" recordable={teamToSwitch} onClose={() => setTeamToSwitch(undefined)} />
       <LimitsModal party={teamToLimit} change={changeLimits} onClose={() => setTeamToLimit(undefined)} />
       <Confirm
         title={`Delete ${teamToDelete?.name ?? ''}?`}

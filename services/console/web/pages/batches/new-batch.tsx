@@ -1,6 +1,6 @@
 import { Button, Code, FileInput, Group, Modal, NumberInput, Stack, Text } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
-import { ApiFailure, csrfHeaders, fetchSameOrigin, readFailure } from '../../api/call-api.ts';
+import { ApiFailure, createCsrfHeaders, fetchSameOrigin, readFailure } from '../../api/call-api.ts';
 import { useChange } from '../../api/use-api.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { UploadBar } from '../../parts/upload-bar.tsx';
@@ -90,15 +90,16 @@ export function NewBatch({ opened, onClose, onCreated }: NewBatchProps) {
     const { id } = await upload(chosenFile, 'batch');
     const response = await fetchSameOrigin(`${api.base}${api.path}`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...csrfHeaders() },
+      headers: { 'content-type': 'application/json', ...createCsrfHeaders() },
       body: JSON.stringify(api.buildCreation({ file: id, endpoint, hours: Number(hours) })),
     });
     if (response.ok) return;
     const failure = await readFailure(response);
     // The uploaded file is deleted, because nobody would look for it.
-    await fetchSameOrigin(`${api.base}${api.filesPath}/${id}`, { method: 'DELETE', headers: csrfHeaders() }).catch(
-      () => undefined,
-    );
+    await fetchSameOrigin(`${api.base}${api.filesPath}/${id}`, {
+      method: 'DELETE',
+      headers: createCsrfHeaders(),
+    }).catch(() => undefined);
     throw failure;
   }
 }

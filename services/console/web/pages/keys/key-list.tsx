@@ -143,7 +143,7 @@ export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }
         />
       )}
       <EditKey editing={keyToEdit} onClose={() => setKeyToEdit(undefined)} />
-      <SwitchRecording of="keys" recordable={keyToSwitch} onClose={() => setKeyToSwitch(undefined)} />
+      <SwitchRecording collection="keys" recordable={keyToSwitch} onClose={() => setKeyToSwitch(undefined)} />
       <RotateKey rotating={keyToRotate} onClose={() => setKeyToRotate(undefined)} />
       <Confirm
         title={`Revoke ${keyToRevoke?.name ?? ''}?`}

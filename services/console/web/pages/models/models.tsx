@@ -93,7 +93,7 @@ export function Models() {
 
 function FoundModels({ models, onHowTo }: { models: readonly ServedModel[]; onHowTo: (model: ServedModel) => void }) {
   const [search, setSearch] = useState<ModelSearch>({ text: '', capabilities: [] });
-  const found = useMemo(() => findModels(models, search), [models, search]);
+  const foundModels = useMemo(() => findModels(models, search), [models, search]);
   return (
     <Stack gap="sm">
       <UnpricedNotice names={listUnpriced(models)} />
@@ -117,14 +117,14 @@ function FoundModels({ models, onHowTo }: { models: readonly ServedModel[]; onHo
           ))}
         </Group>
       </Chip.Group>
-      {found.length === 0 ? (
+      {foundModels.length === 0 ? (
         <section className="panel">
           <Empty title="No model matches">None of the {models.length} models passes the filters.</Empty>
         </section>
       ) : (
         <DataList
           label="Models"
-          rows={found}
+          rows={foundModels}
           idOf={({ id }) => id}
           columns={columns}
           address=""
@@ -185,11 +185,11 @@ function describeTokens(tokens: number | undefined): string {
 }
 
 function findLeast(numbers: readonly (number | undefined)[]): number | undefined {
-  const known = numbers.filter((number) => number !== undefined);
-  return known.length === 0 ? undefined : Math.min(...known);
+  const knownNumbers = numbers.filter((number) => number !== undefined);
+  return knownNumbers.length === 0 ? undefined : Math.min(...knownNumbers);
 }
 
 function findGreatest(numbers: readonly (number | undefined)[]): number | undefined {
-  const known = numbers.filter((number) => number !== undefined);
-  return known.length === 0 ? undefined : Math.max(...known);
+  const knownNumbers = numbers.filter((number) => number !== undefined);
+  return knownNumbers.length === 0 ? undefined : Math.max(...knownNumbers);
 }

@@ -2,7 +2,7 @@ import { Stack, Text, Title } from '@mantine/core';
 import { Suspense } from 'react';
 import { useSearchParams } from 'wouter';
 import { useLive } from '../../api/live-store.ts';
-import { lazyCode } from '../../parts/lazy-code.tsx';
+import { createLazyCode } from '../../parts/lazy-code.tsx';
 import { Loading } from '../../parts/loaded.tsx';
 import { formatCount, formatDuration, formatShort } from '../../parts/format.ts';
 import { Page } from '../../parts/page.tsx';
@@ -19,7 +19,7 @@ import { RefusalTable } from './refusal-table.tsx';
 import { Tile } from '../../parts/tile.tsx';
 import { TierShares } from './tier-shares.tsx';
 
-const { Code: SpanOverview } = lazyCode(
+const { Code: SpanOverview } = createLazyCode(
   () => import('./span-overview.tsx'),
   ({ SpanOverview }) => SpanOverview,
 );
@@ -72,12 +72,16 @@ function Numbers({ overview, workers, failures, refused }: NumbersProps) {
       <div className="tiles tiles-three">
         <Tile
           name="Requests per second"
-          value={formatShort(meanOfLastSeconds(requestsPerSecond))}
+          value={formatShort(computeMeanOfLastSeconds(requestsPerSecond))}
           series={requestsPerSecond}
         >
           {formatCount(sum(requestsPerSecond))} in the last minute
         </Tile>
-        <Tile name="Tokens per second" value={formatShort(meanOfLastSeconds(tokensPerSecond))} series={tokensPerSecond}>
+        <Tile
+          name="Tokens per second"
+          value={formatShort(computeMeanOfLastSeconds(tokensPerSecond))}
+          series={tokensPerSecond}
+        >
           {formatShort(sum(tokensPerSecond))} in the last minute
         </Tile>
         <Tile name="Time to first token" value={firstTokenMs ? formatDuration(firstTokenMs.p50) : '–'}>
@@ -120,7 +124,7 @@ function Numbers({ overview, workers, failures, refused }: NumbersProps) {
 }
 
 /** Returns the mean of the last five seconds, which is steadier than a single value. */
-function meanOfLastSeconds(series: readonly number[]): number {
+function computeMeanOfLastSeconds(series: readonly number[]): number {
   return sum(series.slice(-5)) / 5;
 }
 

@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser';
 import type { JsonObject } from '#shared/core/json.ts';
-import { csrfHeaders, fetchSameOrigin, readFailure } from '../../api/call-api.ts';
+import { createCsrfHeaders, fetchSameOrigin, readFailure } from '../../api/call-api.ts';
 import type { Piece } from '../../formats/conversation.ts';
 import type { ServedFormat } from '../../formats/web-formats.ts';
 
@@ -17,7 +17,7 @@ export async function askModel(
   const startedAt = performance.now();
   const response = await fetchSameOrigin(`${base}${path}`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...csrfHeaders(), ...headers },
+    headers: { 'content-type': 'application/json', ...createCsrfHeaders(), ...headers },
     body: JSON.stringify(body),
     signal,
   });

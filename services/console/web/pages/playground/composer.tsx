@@ -34,8 +34,8 @@ export function Composer({ isRunning, unansweredCalls, takesImages, onSend, onSt
   const attach = async (files: File[]): Promise<void> => {
     setProblem('');
     try {
-      const added = await Promise.all(files.map(downscaleImage));
-      setImages((before) => [...before, ...added].slice(0, maxImages));
+      const newImages = await Promise.all(files.map(downscaleImage));
+      setImages((before) => [...before, ...newImages].slice(0, maxImages));
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));
     }
@@ -54,8 +54,8 @@ export function Composer({ isRunning, unansweredCalls, takesImages, onSend, onSt
         onChange={({ currentTarget }) => setText(currentTarget.value)}
         onKeyDown={onKeyDown}
         onPaste={({ clipboardData }) => {
-          const pasted = [...clipboardData.files].filter(({ type }) => type.startsWith('image/'));
-          if (pasted.length > 0) void attach(pasted);
+          const pastedImages = [...clipboardData.files].filter(({ type }) => type.startsWith('image/'));
+          if (pastedImages.length > 0) void attach(pastedImages);
         }}
       />
       {images.length === 0 ? null : (

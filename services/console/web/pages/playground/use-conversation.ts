@@ -67,16 +67,16 @@ export function useConversation(format: ServedFormat, settings: ConversationSett
     const change = (changeOne: (answer: AssistantTurn) => AssistantTurn): void => {
       if (lastRequest.current === controller) changeAnswer(changeTurns, changeOne);
     };
-    const collected = collectPieces((pieces) => change((answer) => pieces.reduce(addPiece, answer)));
-    askModel(format, format.buildRequest(sentTurns, { ...settings, model }), collected.add, controller.signal)
+    const collector = collectPieces((pieces) => change((answer) => pieces.reduce(addPiece, answer)));
+    askModel(format, format.buildRequest(sentTurns, { ...settings, model }), collector.add, controller.signal)
       .then(
         () => undefined,
         (error: unknown) => {
-          if (!controller.signal.aborted) collected.add([{ kind: 'error', message: readMessage(error) }]);
+          if (!controller.signal.aborted) collector.add([{ kind: 'error', message: readMessage(error) }]);
         },
       )
       .finally(() => {
-        collected.flush();
+        collector.flush();
         const endState = controller.signal.aborted ? 'stopped' : 'done';
         change((answer) => (answer.state === 'failed' ? answer : { ...answer, state: endState }));
         setRunningRequest((request) => (request === controller ? undefined : request));

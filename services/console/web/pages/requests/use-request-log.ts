@@ -35,11 +35,11 @@ const emptyLog: ShownLog = { requests: undefined, newest: undefined, next: undef
  * @param query the API's query string
  */
 export function useRequestLog(query: string, isPaused: boolean): RequestLog {
-  const [shown, setShown] = useState<ShownLog & { asked: string }>({ ...emptyLog, asked: query });
+  const [shownLog, setShownLog] = useState<ShownLog & { asked: string }>({ ...emptyLog, asked: query });
   const [isLoadingEarlier, setLoadingEarlier] = useState(false);
   const latestLog = useRef<ShownLog>(emptyLog);
   const currentQuery = useRef(query);
-  const currentLog = shown.asked === query ? shown : emptyLog;
+  const currentLog = shownLog.asked === query ? shownLog : emptyLog;
 
   useEffect(() => {
     latestLog.current = emptyLog;
@@ -54,7 +54,7 @@ export function useRequestLog(query: string, isPaused: boolean): RequestLog {
     const show = (newLog: ShownLog): void => {
       if (signal.aborted) return;
       latestLog.current = newLog;
-      setShown({ ...newLog, asked: query });
+      setShownLog({ ...newLog, asked: query });
     };
     const fetchNew = async (): Promise<void> => {
       const { current: previousLog } = latestLog;
@@ -86,7 +86,7 @@ export function useRequestLog(query: string, isPaused: boolean): RequestLog {
       // The answer is dropped if the query has changed meanwhile.
       if (currentQuery.current !== query) return;
       latestLog.current = changeLog(latestLog.current);
-      setShown({ ...latestLog.current, asked: query });
+      setShownLog({ ...latestLog.current, asked: query });
     };
     void fetchNonEmptyPage(query, latestLog.current.next)
       .then(
@@ -120,9 +120,9 @@ function toFirstLog({ requests, newest, next }: RequestPage): ShownLog {
  */
 function joinLogs(page: RequestPage, previousLog: ShownLog): ShownLog {
   if (page.next !== undefined) return toFirstLog(page);
-  const all = [...page.requests, ...(previousLog.requests ?? [])];
-  const requests = all.slice(0, pageSize);
-  const next = all.length > pageSize ? requests.at(-1)?.cursor : previousLog.next;
+  const allRequests = [...page.requests, ...(previousLog.requests ?? [])];
+  const requests = allRequests.slice(0, pageSize);
+  const next = allRequests.length > pageSize ? requests.at(-1)?.cursor : previousLog.next;
   return { requests, newest: page.newest ?? previousLog.newest, next, error: undefined };
 }
 

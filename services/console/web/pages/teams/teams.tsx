@@ -102,7 +102,7 @@ function TeamPanel({ team, isOwner }: { team: Team; isOwner: boolean }) {
           { label: 'Role', render: ({ role }) => roleNames[role], sortBy: ({ role }) => roleNames[role] },
         ]}
       />
-      <SwitchRecording of="teams" recordable={teamToSwitch} onClose={() => setTeamToSwitch(undefined)} />
+      <SwitchRecording collection="teams" recordable={teamToSwitch} onClose={() => setTeamToSwitch(undefined)} />
       <Members team={isDialogOpen ? team : undefined} onClose={membersDialog.close} />
     </section>
   );

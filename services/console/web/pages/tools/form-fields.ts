@@ -27,9 +27,9 @@ export function readFormFields(schema: JsonObject): FormField[] | undefined {
   if (isCombined || (schema['type'] !== undefined && schema['type'] !== 'object')) return undefined;
   if (properties === undefined) return [];
   if (!isJsonObject(properties)) return undefined;
-  const required = Array.isArray(schema['required']) ? schema['required'] : [];
+  const requiredNames = Array.isArray(schema['required']) ? schema['required'] : [];
   return Object.entries(properties).map(([name, field]) =>
-    toField(name, isJsonObject(field) ? field : {}, required.includes(name)),
+    toField(name, isJsonObject(field) ? field : {}, requiredNames.includes(name)),
   );
 }
 

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { csrfHeaders, fetchSameOrigin, readFailure, type ApiFailure } from '../../api/call-api.ts';
+import { createCsrfHeaders, fetchSameOrigin, readFailure, type ApiFailure } from '../../api/call-api.ts';
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 
 /** A tool as `/api/tools/v1/list` lists it. */
@@ -27,7 +27,7 @@ export interface ToolResult {
  * @throws ApiFailure
  */
 export async function listTools(signal: AbortSignal): Promise<ListedTool[]> {
-  const response = await fetchSameOrigin('/api/tools/v1/list', { headers: csrfHeaders(), signal });
+  const response = await fetchSameOrigin('/api/tools/v1/list', { headers: createCsrfHeaders(), signal });
   if (!response.ok) throw await readFailure(response);
   const { data } = (await response.json()) as {
     data: (Omit<ListedTool, 'inputSchema'> & { input_schema: JsonObject })[];
@@ -43,7 +43,7 @@ export async function runTool(tool: string, input: unknown, signal?: AbortSignal
   const startedAt = performance.now();
   const response = await fetchSameOrigin('/api/tools/v1/execute', {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...csrfHeaders() },
+    headers: { 'content-type': 'application/json', ...createCsrfHeaders() },
     body: JSON.stringify({ tool, input }),
     ...(signal ? { signal } : {}),
   });

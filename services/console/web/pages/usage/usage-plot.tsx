@@ -2,13 +2,13 @@ import { Badge, Group, Title } from '@mantine/core';
 import { Suspense } from 'react';
 import type { UsageHours, UsageOverview, UsageReport } from '../../../contract/usage.ts';
 import { useApi } from '../../api/use-api.ts';
-import { lazyCode } from '../../parts/lazy-code.tsx';
+import { createLazyCode } from '../../parts/lazy-code.tsx';
 import { Loading } from '../../parts/loaded.tsx';
 import { toHourPlot, removeFutureSteps, type PlotData } from './plot-data.ts';
 import { formatStep, describeStep } from './format-step.ts';
 import { groupLabels, measures, type UsageQuery } from './usage-query.ts';
 
-const { Code: UsageChart } = lazyCode(
+const { Code: UsageChart } = createLazyCode(
   () => import('./usage-chart.tsx'),
   ({ UsageChart }) => UsageChart,
 );
@@ -25,7 +25,7 @@ interface UsagePlotProps {
 export function UsagePlot({ report, query }: UsagePlotProps) {
   if (query.hoursQuery !== undefined) return <GroupHours hours={query.hoursQuery} report={report} query={query} />;
   if (query.span === '1d' && Object.keys(query.filters).length === 0) return <AllHours report={report} query={query} />;
-  return <Plot plotted={{ ...report, by: groupLabels[query.by] }} query={query} />;
+  return <Plot plot={{ ...report, by: groupLabels[query.by] }} query={query} />;
 }
 
 function GroupHours({ hours, report, query }: UsagePlotProps & { hours: string }) {
@@ -34,17 +34,17 @@ function GroupHours({ hours, report, query }: UsagePlotProps & { hours: string }
   const by = groupLabels[query.by];
   // The last hours of the day have not begun.
   const plot: PlotData = data ? removeFutureSteps({ ...data, step: 'hour', by: `${by} and hour` }) : { ...report, by };
-  return <Plot plotted={plot} query={query} />;
+  return <Plot plot={plot} query={query} />;
 }
 
 function AllHours({ report, query }: UsagePlotProps) {
   const { data, error } = useApi<UsageOverview>('/usage/overview?span=24h', { everyMs: 10_000 });
   if (!data && !error) return <Loading what="the chart" />;
   const plot = data ? toHourPlot(data, report.times[0] ?? 0) : { ...report, by: groupLabels[query.by] };
-  return <Plot plotted={plot} query={query} />;
+  return <Plot plot={plot} query={query} />;
 }
 
-function Plot({ plotted: plot, query }: { plotted: PlotData; query: UsageQuery }) {
+function Plot({ plot, query }: { plot: PlotData; query: UsageQuery }) {
   const measure = measures[query.measure];
   return (
     <section className="panel">

@@ -19,14 +19,14 @@ export function WebhookList({ webhooks }: { webhooks: readonly Webhook[] }) {
     ({ id }: Webhook) => callApi('DELETE', `/webhooks/${encodeURIComponent(id)}`),
     ['/webhooks'],
   );
-  const setEnabled = useChange(
+  const changeEnabled = useChange(
     ({ id, enabled }: Pick<Webhook, 'id' | 'enabled'>) =>
       callApi('PATCH', `/webhooks/${encodeURIComponent(id)}`, { enabled }),
     ['/webhooks'],
   );
   return (
     <Stack gap="xs">
-      {setEnabled.error ? <Failure title="The webhook was not changed" error={setEnabled.error} /> : null}
+      {changeEnabled.error ? <Failure title="The webhook was not changed" error={changeEnabled.error} /> : null}
       <DataList
         label="Webhooks"
         rows={webhooks.toSorted((a, b) => b.createdAt - a.createdAt)}
@@ -34,7 +34,7 @@ export function WebhookList({ webhooks }: { webhooks: readonly Webhook[] }) {
         columns={[
           {
             label: 'Address',
-            render: (webhook) => <WebhookAddress of={webhook} />,
+            render: (webhook) => <WebhookAddress webhook={webhook} />,
             sortBy: ({ url }) => url,
             search: ({ url, description, enabled }) => [url, description, enabled ? '' : 'Disabled'].join(' '),
           },
@@ -68,7 +68,7 @@ export function WebhookList({ webhooks }: { webhooks: readonly Webhook[] }) {
               </Menu.Item>
               <Menu.Item
                 leftSection={<Icon name={webhook.enabled ? 'stop' : 'check'} size={16} />}
-                onClick={() => setEnabled.mutate({ id: webhook.id, enabled: !webhook.enabled })}
+                onClick={() => changeEnabled.mutate({ id: webhook.id, enabled: !webhook.enabled })}
               >
                 {webhook.enabled ? 'Disable' : 'Enable'}
               </Menu.Item>
@@ -105,7 +105,7 @@ export function WebhookList({ webhooks }: { webhooks: readonly Webhook[] }) {
   );
 }
 
-function WebhookAddress({ of: { url, description, enabled, disabledReason } }: { of: Webhook }) {
+function WebhookAddress({ webhook: { url, description, enabled, disabledReason } }: { webhook: Webhook }) {
   return (
     <div>
       <Group gap="xs">

@@ -140,7 +140,11 @@ function CredentialList() {
                   render: ({ expiresAt }) => (expiresAt === undefined ? 'never' : formatDay(expiresAt)),
                   sortBy: ({ expiresAt }) => expiresAt,
                 },
-                { label: 'State', render: (credential) => <CredentialState of={credential} />, sortBy: findState },
+                {
+                  label: 'State',
+                  render: (credential) => <CredentialState credential={credential} />,
+                  sortBy: findState,
+                },
               ]}
               address="credentials"
               actions={(credential) =>
@@ -176,8 +180,8 @@ function CredentialList() {
 
 const stateColors = { Valid: 'green', Expired: 'gray', Revoked: 'red' } as const;
 
-function CredentialState({ of }: { of: WorkerCredential }) {
-  const state = findState(of);
+function CredentialState({ credential }: { credential: WorkerCredential }) {
+  const state = findState(credential);
   return (
     <Badge color={stateColors[state]} variant="dot">
       {state}

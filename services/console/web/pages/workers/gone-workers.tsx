@@ -39,8 +39,8 @@ export const GoneWorkers = memo(function GoneWorkers({ search }: { search: Worke
       <Title order={2}>Gone within a day</Title>
       <Loaded query={goneWorkers} contentName="the workers that are gone">
         {(all) => {
-          const found = findGoneWorkers(all, search);
-          if (found.length === 0) {
+          const foundWorkers = findGoneWorkers(all, search);
+          if (foundWorkers.length === 0) {
             return (
               <Text size="sm" c="dimmed" className="panel">
                 {all.length === 0
@@ -52,7 +52,7 @@ export const GoneWorkers = memo(function GoneWorkers({ search }: { search: Worke
           return (
             <DataList
               label="Workers that are gone"
-              rows={found}
+              rows={foundWorkers}
               idOf={({ id, goneAt }) => `${id} ${goneAt}`}
               columns={columns}
               address="gone"

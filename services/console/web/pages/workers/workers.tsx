@@ -33,7 +33,7 @@ export function Workers() {
 }
 
 function FoundWorkers({ workers, search }: { workers: readonly LiveWorkerFacts[]; search: WorkerSearch }) {
-  const found = useMemo(() => findWorkers(workers, search), [workers, search]);
+  const foundWorkers = useMemo(() => findWorkers(workers, search), [workers, search]);
   if (workers.length === 0) {
     return (
       <section className="panel">
@@ -45,7 +45,7 @@ function FoundWorkers({ workers, search }: { workers: readonly LiveWorkerFacts[]
       </section>
     );
   }
-  if (found.length === 0) {
+  if (foundWorkers.length === 0) {
     return (
       <section className="panel">
         <Empty title="No worker matches">None of the {formatCount(workers.length)} workers passes the filters.</Empty>
@@ -55,9 +55,10 @@ function FoundWorkers({ workers, search }: { workers: readonly LiveWorkerFacts[]
   return (
     <Stack gap="xs">
       <Text size="sm" c="dimmed" role="status">
-        {formatCount(found.length)} of {formatCount(workers.length)} {workers.length === 1 ? 'worker' : 'workers'}
+        {formatCount(foundWorkers.length)} of {formatCount(workers.length)}{' '}
+        {workers.length === 1 ? 'worker' : 'workers'}
       </Text>
-      <WorkerList workers={found} />
+      <WorkerList workers={foundWorkers} />
     </Stack>
   );
 }

@@ -74,11 +74,12 @@ export function arrangeRows<Row>(index: RowIndex<Row>, search: string, sorting: 
   let indexes = index.rows.map((_, place) => place);
   if (searchWords.length > 0)
     indexes = indexes.filter((place) => searchWords.every((word) => words[place]?.includes(word)));
-  if (values) indexes.sort((one, other) => compare(values[one], values[other], sorting.isDescending) || one - other);
+  if (values)
+    indexes.sort((one, other) => compareValues(values[one], values[other], sorting.isDescending) || one - other);
   return indexes.flatMap((place) => index.rows.slice(place, place + 1));
 }
 
-function compare(one: SortValue, other: SortValue, isDescending: boolean): number {
+function compareValues(one: SortValue, other: SortValue, isDescending: boolean): number {
   if (one === other) return 0;
   if (one === undefined) return 1;
   if (other === undefined) return -1;

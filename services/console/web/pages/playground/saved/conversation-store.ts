@@ -27,11 +27,11 @@ export class ConversationStore {
   /** Returns all heads, the newest first, and deletes the conversations that are too old. */
   async listHeads(): Promise<SavedHead[]> {
     const [transaction, heads, contents] = this.#beginTransaction('readwrite');
-    const all = (await waitForResult(heads.getAll())) as SavedHead[];
-    const deletedIds = new Set(findIdsBeyondBounds(all, Date.now()));
+    const allHeads = (await waitForResult(heads.getAll())) as SavedHead[];
+    const deletedIds = new Set(findIdsBeyondBounds(allHeads, Date.now()));
     deleteAll(deletedIds, heads, contents);
     await waitForEnd(transaction);
-    return all.filter(({ id }) => !deletedIds.has(id)).sort((a, b) => b.at - a.at);
+    return allHeads.filter(({ id }) => !deletedIds.has(id)).sort((a, b) => b.at - a.at);
   }
 
   async read(id: string): Promise<{ head: SavedHead; content: SavedContent } | undefined> {
@@ -58,7 +58,7 @@ export class ConversationStore {
     const wasSavedElsewhere = storedHead !== undefined && storedHead.revision !== revision;
     const now = Date.now();
     const head: SavedHead = {
-      id: wasSavedElsewhere ? newConversationId() : id,
+      id: wasSavedElsewhere ? createConversationId() : id,
       name: wasSavedElsewhere ? `${storedHead.name} (2)` : (storedHead?.name ?? createName(content)),
       at: hasNewMessage || !storedHead ? now : storedHead.at,
       size,
@@ -102,6 +102,6 @@ function deleteAll(ids: Iterable<string>, heads: IDBObjectStore, contents: IDBOb
 }
 
 /** Returns a random id. `crypto.randomUUID` does not exist on pages without TLS. */
-export function newConversationId(): string {
+export function createConversationId(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

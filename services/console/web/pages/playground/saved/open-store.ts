@@ -30,8 +30,10 @@ export function waitForResult<Result>(request: IDBRequest<Result>): Promise<Resu
   });
 }
 
-/** Resolves once a transaction is durable.
- * @throws DOMException when the transaction was aborted */
+/**
+ * Resolves once a transaction is durable.
+ * @throws DOMException when the transaction was aborted
+ */
 export function waitForEnd(transaction: IDBTransaction): Promise<void> {
   return new Promise((resolve, reject) => {
     transaction.addEventListener('complete', () => resolve());

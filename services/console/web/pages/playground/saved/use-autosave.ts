@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import type { Turn } from '../../../formats/conversation.ts';
-import { newConversationId } from './conversation-store.ts';
+import { createConversationId } from './conversation-store.ts';
 import type { SavedContent, SavedHead } from './saved-conversation.ts';
 import type { Conversations } from './use-conversations.ts';
 
@@ -39,7 +39,7 @@ export interface Autosave {
 /** Saves the shown conversation after each change; while an answer grows, once a second. */
 export function useAutosave(options: AutosaveOptions): Autosave {
   const [savedSides, setSavedSides] = useState<readonly (readonly Turn[])[]>([]);
-  const shown = useRef<ShownConversation>(undefined);
+  const shownConversation = useRef<ShownConversation>(undefined);
   const latestOptions = useRef(options);
   const timer = useRef<number>(undefined);
   const queue = useRef<Promise<void>>(Promise.resolve());
@@ -60,7 +60,7 @@ export function useAutosave(options: AutosaveOptions): Autosave {
     const head = await conversations.runInStore((store) => store.save(conversationSave));
     if (!head) return;
     Object.assign(conversation, { id: head.id, revision: head.revision });
-    if (shown.current !== conversation) return;
+    if (shownConversation.current !== conversation) return;
     setSavedSides(sides);
     latestOptions.current.onSaved(head.id);
   };
@@ -75,15 +75,15 @@ export function useAutosave(options: AutosaveOptions): Autosave {
     latestOptions.current = options;
     const { content, requestCount, isRunning } = options;
     if (content.sides.every(({ turns }) => turns.length === 0)) return;
-    shown.current ??= { id: newConversationId(), revision: 0, savedSides: [], savedRequestCount: 0 };
-    const conversation = shown.current;
+    shownConversation.current ??= { id: createConversationId(), revision: 0, savedSides: [], savedRequestCount: 0 };
+    const conversation = shownConversation.current;
     if (!isRunning || requestCount !== conversation.savedRequestCount) queueSave(conversation);
     else timer.current ??= window.setTimeout(() => queueSave(conversation), saveEveryMs);
   });
   useEffect(
     () => () => {
       window.clearTimeout(timer.current);
-      shown.current = undefined;
+      shownConversation.current = undefined;
     },
     [],
   );
@@ -94,10 +94,10 @@ export function useAutosave(options: AutosaveOptions): Autosave {
       savedSides,
     ),
     show: (head, sides) => {
-      if (shown.current) queueSave(shown.current);
+      if (shownConversation.current) queueSave(shownConversation.current);
       const { requestCount } = latestOptions.current;
       const turns = sides.map((side) => side.turns);
-      shown.current = head && {
+      shownConversation.current = head && {
         id: head.id,
         revision: head.revision,
         savedSides: turns,
