@@ -7,7 +7,7 @@ import { queryClient } from './api/use-api.ts';
 import { App } from './app.tsx';
 import { isPageAt, pages } from './shell/pages.ts';
 
-/** Returns the nonce that style elements made at run time must carry, because the page's policy allows no others. */
+/** Returns the nonce that style elements made at run time must carry, because the page's policy allows no other style elements. */
 export function readStyleNonce(): string {
   const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.nonce ?? '';
   // The library that locks scrolling behind dialogs reads the nonce here.

@@ -77,7 +77,7 @@ export class LiveStore {
     source.addEventListener('refused', ({ data }) => this.#change({ refused: JSON.parse(data) as RefusalCounts[] }));
     source.addEventListener('error', () => {
       this.#change({ connection: 'lost' });
-      // The browser retries a broken connection by itself, but not a refused one.
+      // The browser retries a broken connection by itself, but not a refused connection.
       if (source.readyState !== EventSource.CLOSED) return;
       window.clearTimeout(this.#timer);
       this.#timer = window.setTimeout(() => this.connect(), retryMs);

@@ -4,7 +4,7 @@ import { localAccountsOff } from '../../contract/sign-in.ts';
 import { ApiFailure, callApi, setCsrfToken, setSignOutListener } from './call-api.ts';
 import { queryClient } from './use-api.ts';
 
-/** The signed-in person's session. It is set around every component that calls `useSession`. */
+/** The signed-in person's session. The context has a value around every component that calls `useSession`. */
 export const SessionContext = createContext<SignInSession | undefined>(undefined);
 
 export function useSession(): SignInSession {

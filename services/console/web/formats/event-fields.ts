@@ -1,11 +1,11 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
-/** Returns a field of an event that is a text; an empty text if it is none. */
+/** Returns the value of an event's field if it is a text, and an empty text otherwise. */
 export function readText(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Returns a field of an event that is an object; an empty object if it is none. */
+/** Returns the value of an event's field if it is an object, and an empty object otherwise. */
 export function readObject(value: Json | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }

@@ -18,7 +18,7 @@ export function Device() {
     async (code) => ({ code, program: await callApi<WaitingProgram>('POST', `${buildPath(code)}/find`) }),
     [],
   );
-  // A code in the URL is looked up only when the person submits it. A link of somebody else must not use up the person's tries.
+  // A code in the URL is looked up only when the person submits it. Otherwise a link of somebody else could use up the person's tries.
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
     findProgram.mutate(enteredCode.trim());

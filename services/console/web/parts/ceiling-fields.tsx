@@ -9,7 +9,7 @@ import { tierNames } from './tier-mark.tsx';
 
 export interface CeilingFieldsProps {
   value: Ceiling;
-  /** The reason why the API has refused the models, if it has. */
+  /** The reason why the API has refused the models; absent unless it has. */
   modelsProblem?: string | undefined;
   onChange: (ceiling: Ceiling) => void;
 }

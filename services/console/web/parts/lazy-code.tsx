@@ -20,12 +20,12 @@ export interface LazyCode<Props> {
  * A function for each component whose code could not be loaded. It creates the component anew, because React never tries again after a
  * failure.
  */
-const recreateFailed = new Set<() => void>();
+const recreators = new Set<() => void>();
 
 /** Lets code that could not be loaded be loaded again when its component is shown next. To be called only after the failure is shown. */
 export function resetFailedCode(): void {
-  for (const renew of recreateFailed) renew();
-  recreateFailed.clear();
+  for (const recreate of recreators) recreate();
+  recreators.clear();
 }
 
 /**
@@ -40,12 +40,12 @@ export function createLazyCode<Module extends object, Props extends object>(
   const loadOnce = (): Promise<{ default: ComponentType<Props> }> => {
     loading ??= importWithRetries(load, findComponent).then(
       (component) => {
-        recreateFailed.delete(recreate);
+        recreators.delete(recreate);
         return { default: component };
       },
       (error: unknown) => {
         loading = undefined;
-        recreateFailed.add(recreate);
+        recreators.add(recreate);
         throw error;
       },
     );

@@ -18,7 +18,7 @@ export interface OwnerChoice {
   choices: OwnerGroup[];
   choose: (owner: string) => void;
   chooseSelf: () => void;
-  /** To be called when somebody is about to choose. It loads an administrator's choices. */
+  /** To be called when somebody is about to choose. Loads the choices of an administrator. */
   onOpen: () => void;
 }
 

@@ -8,7 +8,8 @@ import { findServedFormats } from '../formats/web-formats.ts';
 
 export interface UploadControl {
   /**
-   * The API that takes files and creates batches of them; undefined until the formats of the router are known, and if no format has files.
+   * The API that takes files and creates batches of them; undefined until the formats of the router are known, and if no format takes
+   * files.
    */
   api: (WebBatches & { base: string }) | undefined;
   /** The sent share of the file, from 0 to 1; undefined while nothing is uploaded. */

@@ -39,7 +39,7 @@ export function NewToken({ opened, onClose }: { opened: boolean; onClose: () => 
     >
       {create.data ? (
         <Stack gap="sm">
-          <Text size="sm">Copy it now: it is shown only this once.</Text>
+          <Text size="sm">Copy the token now: it is shown only this once.</Text>
           <CodeBlock code={create.data.raw} label="token" wrap />
           <Group justify="flex-end">
             <Button onClick={close}>Done</Button>

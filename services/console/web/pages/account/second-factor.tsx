@@ -18,7 +18,7 @@ import { OnceModal } from '../../parts/once-modal.tsx';
 
 const factorsPath = '/second-factor';
 
-/** An action on second factors. Each one first requests the password from the person. */
+/** An action on second factors. Each action first asks the person for the password. */
 type Task = 'app' | 'remove app' | 'passkey' | 'codes' | { removes: string };
 
 export function SecondFactor() {
@@ -45,8 +45,9 @@ export function SecondFactor() {
             ) : null}
             {demanded ? (
               <Text size="sm">
-                You see the rest of this page and of the console once you have one. Your keys, and the programs that you
-                have signed in, go on as before. <em>Sign out everywhere</em> signs these programs out now.
+                You see the rest of this page and of the console once you have a second factor. Your keys, and the
+                programs that you have signed in, go on as before. <em>Sign out everywhere</em> signs these programs out
+                now.
               </Text>
             ) : null}
             <Text size="sm">
@@ -198,7 +199,7 @@ function ConfirmApp({ app, onDone }: { app: NewApp; onDone: (codes: string[]) =>
   return (
     <form onSubmit={onSubmit}>
       <Stack>
-        <Text size="sm">Scan this with your authenticator app, then enter the code that it shows.</Text>
+        <Text size="sm">Scan this with your authenticator app, then enter the code that the app shows.</Text>
         <img
           src={`data:image/svg+xml,${encodeURIComponent(app.svg)}`}
           alt="QR code with the secret below"

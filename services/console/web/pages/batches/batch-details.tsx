@@ -12,7 +12,7 @@ import { hasEnded, describeState } from './batch-state.ts';
 /** Milliseconds between two fetches of a batch that has not ended. */
 const fetchEveryMs = 3_000;
 
-/** Milliseconds between two fetches of an ended batch, which is still fetched because it expires at some time. */
+/** Milliseconds between two fetches of an ended batch. Such a batch is still fetched, because it expires at some time. */
 const fetchEndedEveryMs = 60_000;
 
 /**

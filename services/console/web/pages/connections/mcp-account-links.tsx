@@ -111,9 +111,7 @@ export function McpAccountLinks() {
   );
 }
 
-/**
- * Completes an MCP account link when the person comes back from the authorization server, and removes that server's answer from the URL.
- */
+/** Completes an MCP account link when the person comes back from the authorization server. Removes that server's answer from the URL. */
 function useLinkCompletion() {
   const completion = useMutation<{ server: string }, ApiFailure, AuthorizationResponse>({
     mutationFn: (answer) => callApi('POST', '/connections', answer),

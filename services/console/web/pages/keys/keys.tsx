@@ -42,7 +42,7 @@ export function Keys() {
                   action={mayCreate ? <Button onClick={createDialog.open}>Create a key</Button> : null}
                 >
                   {mayCreate
-                    ? 'A program authenticates with a key, which limits what it may use. Create one, set the variable RTR_KEY to it, and use it with any OpenAI or Anthropic client.'
+                    ? 'A program authenticates with a key, which limits what it may use. Create a key, set the variable RTR_KEY to it, and use it with any OpenAI or Anthropic client.'
                     : 'Only administrators create keys here: ask one of them.'}
                 </Empty>
               </section>

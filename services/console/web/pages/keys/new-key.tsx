@@ -31,7 +31,7 @@ export function NewKey({ opened, kinds, onClose }: NewKeyProps) {
   const [userId, setUserId] = useState<string | null>(user.id);
   const [teamId, setTeamId] = useState<string | null>(null);
   const create = useChange((input: NewKey) => callApi<{ key: Key; raw: string }>('POST', '/keys', input), ['/keys']);
-  // Administrators may create keys for every team, and others only for teams that they own.
+  // Administrators may create keys for every team, other people only for teams that they own.
   const allTeams = useApi<Team[]>('/teams', { enabled: isAdmin && opened && kinds.includes('team') });
   const people = useApi<User[]>('/users', { enabled: isAdmin && opened && kinds.includes('user') });
   const teams = isAdmin ? (allTeams.data ?? []) : user.teams.filter(({ role }) => role === 'owner');
@@ -123,7 +123,7 @@ export function NewKey({ opened, kinds, onClose }: NewKeyProps) {
   );
 }
 
-/** Shows a new key, which is the only time that it can be seen. */
+/** Shows a new key. Nobody can see the key again later. */
 export function KeyShownOnce({ raw, onDone }: { raw: string; onDone: () => void }) {
   return (
     <Stack gap="sm">

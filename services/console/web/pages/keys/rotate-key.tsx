@@ -18,7 +18,7 @@ const overlapChoices = [
   { value: String(7 * 24 * hourMs), label: 'expires in a week' },
 ];
 
-/** Replaces a key by a new one with the same settings. The old one can stay valid for a while. */
+/** Replaces a key by a new key with the same settings. The old key can stay valid for a while. */
 export function RotateKey({ rotating: rotatedKey, onClose }: { rotating: Key | undefined; onClose: () => void }) {
   const { user } = useSession();
   const mayOverlap = !rotatedKey || findKeyRights(rotatedKey, user).overlap;

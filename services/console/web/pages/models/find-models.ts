@@ -2,7 +2,7 @@ import type { ServedModel } from '../../../contract/live.ts';
 
 export interface ModelSearch {
   text: string;
-  /** The capabilities that a found model has, all of them. */
+  /** The capabilities that a found model must have, all of them. */
   capabilities: readonly string[];
 }
 

@@ -34,7 +34,7 @@ export function AnswerFacts({ served }: { served: AnswerFacts }) {
   );
 }
 
-/** Shows the request's id. It becomes a link to the page of the request when the ledger has recorded it. */
+/** Shows the request's id. The id becomes a link to the page of the request when the ledger has recorded the request. */
 function RequestId({ served: { requestId, cost } }: { served: AnswerFacts }) {
   if (requestId === undefined) return null;
   return (

@@ -6,7 +6,7 @@ const alwaysQuickLength = 1_000;
 
 /**
  * Renders a growing text as Markdown while that is quick. For some texts of a few kilobytes the time grows with the square of the length,
- * and the page would not respond for minutes. Therefore each rendering has at most twice the length of the last one that was quick.
+ * and the page would not respond for minutes. Therefore each rendering has at most twice the length of the last quick rendering.
  */
 export class BoundedMarkdown<Rendered> {
   readonly #render: (text: string) => Rendered;

@@ -77,7 +77,7 @@ export function ConversationPage({ models, formats }: ConversationPageProps) {
           <section className="panel">
             <Empty title="Start a conversation">
               {models.length === 0
-                ? 'No worker serves a model yet. A message waits for one for a while.'
+                ? 'No worker serves a model yet. A message waits for a worker for a while.'
                 : 'Choose a model and write below. The answer streams as clients receive it.'}
             </Empty>
           </section>
@@ -172,7 +172,7 @@ export function ConversationPage({ models, formats }: ConversationPageProps) {
   );
 }
 
-/** Returns the last request of a conversation as a shell command. Before the first request it returns an example. */
+/** Returns the last request of a conversation as a shell command. Before the first request, returns an example. */
 function buildCurlCommand(
   format: ServedFormat,
   settings: Parameters<ServedFormat['buildRequest']>[1],

@@ -42,7 +42,7 @@ export function ForeignLink({ href, children }: { href: string | undefined; chil
   );
 }
 
-/** Returns whether a link's text shows its host where people look for it, which is at the beginning of a URL and not in its path. */
+/** Returns whether a link's text shows its host where people look for a host, which is at the beginning of a URL and not in its path. */
 function showsHost(text: ReactNode, host: string): boolean {
   if (typeof text !== 'string') return false;
   const [, shownHost] = /^(?:https?:\/\/)?([^/?#\s]+)(?:[/?#]\S*)?$/i.exec(text) ?? [];

@@ -49,7 +49,7 @@ interface PlainOnErrorProps {
   children: ReactNode;
 }
 
-/** Shows plain text when the Markdown cannot be rendered, for example because it is nested thousands of levels deep. */
+/** Shows the plain text if its Markdown cannot be rendered, for example because the text is nested thousands of levels deep. */
 class PlainOnError extends Component<PlainOnErrorProps, { isPlain: boolean }> {
   override state = { isPlain: false };
 

@@ -2,7 +2,7 @@ import type { UsageRequest } from '../../../contract/usage.ts';
 import { ApiFailure, callApi } from '../../api/call-api.ts';
 import type { AnswerFacts } from '../../formats/conversation.ts';
 
-/** Milliseconds before each read of the ledger, which records a request about a second after it has ended. */
+/** Milliseconds before each read of the ledger, which records a request about a second after its end. */
 const waitsMs = [1_200, 1_500, 3_000, 6_000];
 
 /**

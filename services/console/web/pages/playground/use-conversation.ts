@@ -30,7 +30,7 @@ export interface ConversationControl {
    */
   answerCall: (call: ToolCall, result: NonNullable<ToolCall['result']>) => void;
   /**
-   * Replaces the last answer by another one.
+   * Replaces the last answer by another answer.
    * @param model default: the model in the settings
    */
   answerAgain: (model?: string) => void;

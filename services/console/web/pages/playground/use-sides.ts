@@ -8,12 +8,13 @@ export interface Sides {
   /** The shown conversations: one, or two side by side. */
   conversations: readonly ConversationControl[];
   isRunning: boolean;
+  /** The number of requests that both sides have sent so far. */
   requestCount: number;
   /** The number of times that another conversation was loaded. */
   loadCount: number;
-  /** Chooses the models that answer from now on. A second model begins with the first one's turns. */
+  /** Chooses the models that answer from now on. A second model begins with the turns of the first model. */
   chooseModels: (models: readonly [string, ...string[]]) => void;
-  /** Continues with only one of two sides. */
+  /** Continues with only the side at this index. */
   keepOnly: (index: number) => void;
   send: (text: string, images: string[]) => void;
   /** Sends another text in place of a turn of a side. The other side sends the text too, if it has the same turn at the same place. */

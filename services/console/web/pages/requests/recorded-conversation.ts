@@ -17,7 +17,7 @@ const maxIndentedCharacters = 10_000;
 
 /**
  * Returns the parts of the conversation in a recorded request of any format, in their order. Content other than text, such as a tool call,
- * is shown as JSON. Returns undefined for a body in no known format, a cut body, or one with thousands of parts.
+ * is shown as JSON. Returns undefined for a body in no known format, a cut body, or a body with thousands of parts.
  */
 export function readRequestParts(body: string): RecordedPart[] | undefined {
   const request = readObject(parseJson(body));

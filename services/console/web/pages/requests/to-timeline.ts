@@ -20,8 +20,8 @@ export interface TimelineRow {
  * with the known times.
  */
 export function toTimeline({ timeline, worker, queueMs, firstTokenMs, totalMs, code }: UsageRequest): TimelineRow[] {
-  const latest = timeline?.at(-1);
-  if (!timeline || !latest) {
+  const lastAttempt = timeline?.at(-1);
+  if (!timeline || !lastAttempt) {
     const label = worker ?? 'No worker';
     return [
       { label, stages: toStages({ waitMs: 0, givenMs: queueMs ?? totalMs, firstMs: firstTokenMs, endMs: totalMs }) },
@@ -32,13 +32,14 @@ export function toTimeline({ timeline, worker, queueMs, firstTokenMs, totalMs, c
     stages: toStages(attempt),
     end: attempt.end,
   }));
-  const { end, endMs: lastEndMs } = latest;
+  const { end, endMs: lastEndMs } = lastAttempt;
   // Writing the record takes a moment after the end of the request. This moment does not count as waiting.
   const hasEndedRequest = end === 'done' || end === 'cancelled' || end === code;
   if (hasEndedRequest || totalMs - lastEndMs < 1) return rows;
   return [...rows, { label: 'No other worker', stages: [{ name: 'waiting', from: lastEndMs, to: totalMs }] }];
 }
 
+/** Times in ms since the request began, named as in `UsageAttempt`. */
 interface AttemptTimes {
   offered?: boolean;
   waitMs: number;

@@ -22,8 +22,9 @@ export interface RequestLog {
 
 interface ShownLog {
   requests: UsageRequest[] | undefined;
-  /** The cursors after which newer requests begin, and from which earlier requests go on. */
+  /** The cursor after which newer requests begin. */
   newest: string | undefined;
+  /** The cursor from which earlier requests go on; undefined if there are none. */
   next: string | undefined;
   error: ApiFailure | undefined;
 }
@@ -35,11 +36,11 @@ const emptyLog: ShownLog = { requests: undefined, newest: undefined, next: undef
  * @param query the API's query string
  */
 export function useRequestLog(query: string, isPaused: boolean): RequestLog {
-  const [shownLog, setShownLog] = useState<ShownLog & { asked: string }>({ ...emptyLog, asked: query });
+  const [shownLog, setShownLog] = useState<ShownLog & { forQuery: string }>({ ...emptyLog, forQuery: query });
   const [isLoadingEarlier, setLoadingEarlier] = useState(false);
   const latestLog = useRef<ShownLog>(emptyLog);
   const currentQuery = useRef(query);
-  const currentLog = shownLog.asked === query ? shownLog : emptyLog;
+  const currentLog = shownLog.forQuery === query ? shownLog : emptyLog;
 
   useEffect(() => {
     latestLog.current = emptyLog;
@@ -54,7 +55,7 @@ export function useRequestLog(query: string, isPaused: boolean): RequestLog {
     const show = (newLog: ShownLog): void => {
       if (signal.aborted) return;
       latestLog.current = newLog;
-      setShownLog({ ...newLog, asked: query });
+      setShownLog({ ...newLog, forQuery: query });
     };
     const fetchNew = async (): Promise<void> => {
       const { current: previousLog } = latestLog;
@@ -86,15 +87,15 @@ export function useRequestLog(query: string, isPaused: boolean): RequestLog {
       // The answer is dropped if the query has changed meanwhile.
       if (currentQuery.current !== query) return;
       latestLog.current = changeLog(latestLog.current);
-      setShownLog({ ...latestLog.current, asked: query });
+      setShownLog({ ...latestLog.current, forQuery: query });
     };
     void fetchNonEmptyPage(query, latestLog.current.next)
       .then(
-        ({ requests: found, next: following }) =>
+        ({ requests: earlierRequests, next: nextCursor }) =>
           show((before) => ({
             ...before,
-            requests: [...(before.requests ?? []), ...found],
-            next: following,
+            requests: [...(before.requests ?? []), ...earlierRequests],
+            next: nextCursor,
             error: undefined,
           })),
         (failure: unknown) => {

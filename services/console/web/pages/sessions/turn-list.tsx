@@ -22,7 +22,7 @@ export interface TurnListProps {
   everyMs: number;
 }
 
-/** Lists the running turns of an agent session and then the finished ones, each newest first. */
+/** Lists the running turns of an agent session and then the finished turns, each newest first. */
 export function TurnList({ session, everyMs }: TurnListProps) {
   const [limit, setLimit] = useState(pageSize);
   const [turnToShow, setTurnToShow] = useState<UsageRequest>();

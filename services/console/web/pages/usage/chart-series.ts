@@ -20,7 +20,7 @@ export interface Series {
   values: number[];
 }
 
-/** Returns a series for each of the largest groups, and one for all others together. */
+/** Returns a series for each of the largest groups, and one for all other groups together. */
 export function toSeries({ groups, times }: ChartData, computeValue: (sums: MeasuredTotals) => number): Series[] {
   const groupsBySize = groups
     .toSorted((a, b) => computeValue(b.totals) - computeValue(a.totals))

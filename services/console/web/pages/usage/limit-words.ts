@@ -7,8 +7,8 @@ export function describeLimitName(name: string): string {
 }
 
 /**
- * Returns the used amount, for example `2.2 of 3`. The use of a limit per minute drains evenly, so it has fractions. A value below the
- * limit is never rounded up to the limit.
+ * Returns the used amount, for example `2.2 of 3`. The use of a limit per minute drains evenly, so the amount may have fractions. A value
+ * below the limit is never rounded up to the limit.
  */
 export function describeUsedAmount(name: string, used: number, limit: number): string {
   const isMoney = name.startsWith('cost');

@@ -20,7 +20,7 @@ export function RefusedRequests({ query }: { query: string }) {
       <Title order={2}>Refused</Title>
       <Text size="sm" c="dimmed">
         Requests that were answered with an error before any worker was given them. The numbers above do not include
-        them.
+        these requests.
       </Text>
       <Loaded query={report} contentName="the refused requests">
         {({ groups, samples }) =>

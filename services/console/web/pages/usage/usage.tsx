@@ -109,7 +109,10 @@ function FilterButton({ group, id, onRemove }: { group: UsageGroup; id: string; 
   );
 }
 
-/** Shows the report. While another span loads, the last report stays visible, but never one of other groups, people or keys. */
+/**
+ * Shows the report. While the report of another span loads, the last report stays visible, but never a report of other groups, people or
+ * keys.
+ */
 function LoadedReport({ query, onQuery }: UsageChoicesProps) {
   const report = useApi<UsageReport>(`/usage?${query.reportQuery}`, { everyMs: 10_000 });
   return (

@@ -27,7 +27,7 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
     (input: NewWebhookInput) => callApi<{ webhook: Webhook; secret: string }>('POST', '/webhooks', input),
     ['/webhooks'],
   );
-  // Administrators may create webhooks for every team, and others only for teams that they own.
+  // Administrators may create webhooks for every team, other people only for teams that they own.
   const allTeams = useApi<Team[]>('/teams', { enabled: isAdmin && opened });
   const teams = isAdmin ? (allTeams.data ?? []) : user.teams.filter(({ role }) => role === 'owner');
   const kinds = (['user', 'team', 'router'] as const).filter(
@@ -115,7 +115,7 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
   );
 }
 
-/** Shows a new secret, which is the only time that it can be seen. */
+/** Shows a new secret. Nobody can see the secret again later. */
 export function SecretShownOnce({ secret, onDone }: { secret: string; onDone: () => void }) {
   return (
     <Stack gap="sm">

@@ -21,7 +21,10 @@ interface NewWorker extends WorkerSetup {
 
 const emptyWorker: NewWorker = { ...emptyWorkerSetup, name: '', span: '90' };
 
-/** Makes a credential for a worker, shows it once with the command that starts the worker, and waits until the worker has joined. */
+/**
+ * Makes a credential for a worker, shows the credential once with the command that starts the worker, and waits until the worker has
+ * joined.
+ */
 export function AddWorker({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const [newWorker, setNewWorker] = useState(emptyWorker);
   const changeWorker = (change: Partial<NewWorker>): void => setNewWorker((before) => ({ ...before, ...change }));

@@ -99,7 +99,7 @@ export function createStartCommand({ command, setup, nats }: WorkerStart): strin
   return variables === '' ? commandWithNats : `${variables} ${commandWithNats}`;
 }
 
-/** Returns one command for a POSIX shell that writes the file of the credential, readable only by its owner, and starts the worker. */
+/** Returns a command for a POSIX shell that writes the file of the credential, readable only by its owner, and starts the worker. */
 export function createJoinCommand(start: WorkerStart, file: { name: string; text: string }): string {
   const writeFile = `(umask 077; cat > ${quoteForShell(file.name)}) <<'END'\n${file.text.trimEnd()}\nEND`;
   return `${writeFile}\n${createStartCommand(start)}`;

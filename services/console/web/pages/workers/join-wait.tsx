@@ -13,7 +13,9 @@ export interface JoinWaitProps {
   checkCommand: string;
 }
 
-/** Waits until a worker with a new credential joins, and shows what it serves. Shows after a minute what to check. */
+/**
+ * Waits until a worker with a new credential joins, and shows what it serves. If no worker has joined after a minute, shows what to check.
+ */
 export function JoinWait({ credentialName, checkCommand }: JoinWaitProps) {
   const { workers = [] } = useLive();
   // Workers of an earlier credential of this name may still be connected.
@@ -78,7 +80,7 @@ function WhatToCheck({ check: checkCommand }: { check: string }) {
     <Alert title="No worker has joined for a minute" variant="outline" color="yellow" styles={textColor}>
       <Text size="sm">Check on that machine:</Text>
       <List size="sm" my="xs">
-        <List.Item>Does the command still run? What it prints last is the reason.</List.Item>
+        <List.Item>Does the command still run? If not, its last output says why.</List.Item>
         <List.Item>
           Does the worker reach NATS? It opens one connection to the address above, and needs no open port of its own.
           The address that the ingress uses may not lead there from another network.

@@ -32,7 +32,7 @@ export function NewCredential({ created, setup, onClose }: NewCredentialProps) {
         description={
           isLoopback(nats)
             ? 'This is an address of the router’s own machine. For another machine, enter an address that leads from there to the router.'
-            : 'The address at which that machine reaches NATS; this one is the router’s. The machine needs no open port of its own.'
+            : 'The address at which that machine reaches NATS; this address is the one that the router uses. The machine needs no open port of its own.'
         }
         value={nats}
         onChange={({ currentTarget }) => setNats(currentTarget.value.trim())}
