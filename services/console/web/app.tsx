@@ -10,7 +10,7 @@ import { Failure } from './parts/failure.tsx';
 import { createLazyCode } from './parts/lazy-code.tsx';
 import { Loading } from './parts/loaded.tsx';
 import { useRequestedPage } from './parts/use-requested-page.ts';
-import { Boundary } from './shell/boundary.tsx';
+import { ErrorBoundary } from './shell/error-boundary.tsx';
 import { Frame } from './shell/frame.tsx';
 import { Shell } from './shell/shell.tsx';
 import { cssVariables, theme } from './theme.ts';
@@ -46,7 +46,7 @@ export function App({ nonce }: { nonce: string }) {
 function AppRoutes() {
   const [location] = useLocation();
   return (
-    <Boundary url={location}>
+    <ErrorBoundary url={location}>
       <Suspense
         fallback={
           <Frame>
@@ -61,7 +61,7 @@ function AppRoutes() {
           </Route>
         </Switch>
       </Suspense>
-    </Boundary>
+    </ErrorBoundary>
   );
 }
 

@@ -2,7 +2,7 @@ import { ActionIcon, Tooltip } from '@mantine/core';
 import { useContext, useEffect, useState } from 'react';
 import { copyText } from './copy-text.ts';
 import { Icon } from './icon.tsx';
-import { CopiedContext } from './once-modal.tsx';
+import { CopyContext } from './secret-modal.tsx';
 
 /** Milliseconds for which a button shows whether copying worked. */
 const outcomeShownMs = 2_000;
@@ -15,7 +15,7 @@ const outcomes = {
 /** A button that copies a text and shows whether that worked. */
 export function Copy({ value, label }: { value: string; label: string }) {
   const [outcome, setOutcome] = useState<keyof typeof outcomes>();
-  const onCopied = useContext(CopiedContext);
+  const onCopy = useContext(CopyContext);
   useEffect(() => {
     if (outcome === undefined) return undefined;
     const timer = window.setTimeout(() => setOutcome(undefined), outcomeShownMs);
@@ -24,7 +24,7 @@ export function Copy({ value, label }: { value: string; label: string }) {
   const copy = async (): Promise<void> => {
     const isCopied = await copyText(value);
     setOutcome(isCopied ? 'copied' : 'refused');
-    if (isCopied) onCopied();
+    if (isCopied) onCopy();
   };
   const { words, icon, color } = outcome ? outcomes[outcome] : ({ words: label, icon: 'copy', color: 'gray' } as const);
   return (

@@ -11,7 +11,7 @@ import { createLazyCode } from '../parts/lazy-code.tsx';
 import { Page } from '../parts/page.tsx';
 import { useTimeZone } from '../parts/use-time-zone.ts';
 import { AccountMenu } from './account-menu.tsx';
-import { Boundary } from './boundary.tsx';
+import { ErrorBoundary } from './error-boundary.tsx';
 import { ColorSchemeMenu } from './color-scheme-menu.tsx';
 import { Brand } from './frame.tsx';
 import { isPageAt, pages } from './pages.ts';
@@ -94,7 +94,7 @@ export function Shell() {
       </AppShell.Navbar>
       <AppShell.Main id="page">
         <div style={{ maxWidth: '80rem', marginInline: 'auto' }}>
-          <Boundary key={timeZone} url={location}>
+          <ErrorBoundary key={timeZone} url={location}>
             <Suspense fallback={<Loading what="the page" />}>
               <Switch>
                 {visiblePages.map(({ path, Page }) => (
@@ -113,7 +113,7 @@ export function Shell() {
                 </Route>
               </Switch>
             </Suspense>
-          </Boundary>
+          </ErrorBoundary>
         </div>
       </AppShell.Main>
     </AppShell>

@@ -5,7 +5,7 @@ import { callApi } from '../../api/call-api.ts';
 import { useChange } from '../../api/use-api.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { Failure } from '../../parts/failure.tsx';
-import { OnceModal } from '../../parts/once-modal.tsx';
+import { SecretModal } from '../../parts/secret-modal.tsx';
 
 const scopes = {
   read: 'Read everything that you may see',
@@ -31,7 +31,7 @@ export function NewToken({ opened, onClose }: { opened: boolean; onClose: () => 
     create.mutate(newToken);
   };
   return (
-    <OnceModal
+    <SecretModal
       opened={opened}
       onClose={close}
       title={create.data ? 'Your new token' : 'New admin token'}
@@ -86,6 +86,6 @@ export function NewToken({ opened, onClose }: { opened: boolean; onClose: () => 
           </Stack>
         </form>
       )}
-    </OnceModal>
+    </SecretModal>
   );
 }

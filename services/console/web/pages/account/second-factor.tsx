@@ -14,7 +14,7 @@ import { Failure } from '../../parts/failure.tsx';
 import { formatAgo } from '../../parts/format.ts';
 import { InsecureNotice } from '../../parts/insecure-notice.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
-import { OnceModal } from '../../parts/once-modal.tsx';
+import { SecretModal } from '../../parts/secret-modal.tsx';
 
 const factorsPath = '/second-factor';
 
@@ -99,7 +99,7 @@ export function SecondFactor() {
       <Modal opened={task !== undefined} onClose={() => setTask(undefined)} title="Second factor">
         {task === undefined ? null : <TaskForm task={task} onDone={onDone} />}
       </Modal>
-      <OnceModal
+      <SecretModal
         opened={codes.length > 0}
         onClose={() => setCodes([])}
         title="Your recovery codes"
@@ -119,7 +119,7 @@ export function SecondFactor() {
           </ul>
           <Button onClick={() => setCodes([])}>I have kept them</Button>
         </Stack>
-      </OnceModal>
+      </SecretModal>
     </section>
   );
 }

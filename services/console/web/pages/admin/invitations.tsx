@@ -12,7 +12,7 @@ import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { formatAgo } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { OnceModal } from '../../parts/once-modal.tsx';
+import { SecretModal } from '../../parts/secret-modal.tsx';
 
 const roleNames = { admin: 'Administrator', member: 'Member' } as const;
 
@@ -88,14 +88,14 @@ export function Invitations() {
           )
         }
       </Loaded>
-      <OnceModal
+      <SecretModal
         opened={isInviting}
         onClose={close}
         title="Invite someone"
         showsSecret={isInviting && invite.data !== undefined}
       >
         {isInviting ? <InviteForm invite={invite} onDone={close} /> : null}
-      </OnceModal>
+      </SecretModal>
       <Confirm
         title="Withdraw the invitation?"
         action="Withdraw invitation"

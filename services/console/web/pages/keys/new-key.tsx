@@ -7,7 +7,7 @@ import { useApi, useChange } from '../../api/use-api.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { KeyFields } from './key-fields.tsx';
 import { CodeBlock } from '../../parts/copy.tsx';
-import { OnceModal } from '../../parts/once-modal.tsx';
+import { SecretModal } from '../../parts/secret-modal.tsx';
 
 export interface NewKeyProps {
   opened: boolean;
@@ -57,7 +57,7 @@ export function NewKey({ opened, kinds, onClose }: NewKeyProps) {
     });
   };
   return (
-    <OnceModal
+    <SecretModal
       opened={opened}
       onClose={close}
       title={create.data ? 'Your new key' : 'New key'}
@@ -119,7 +119,7 @@ export function NewKey({ opened, kinds, onClose }: NewKeyProps) {
           </Stack>
         </form>
       )}
-    </OnceModal>
+    </SecretModal>
   );
 }
 

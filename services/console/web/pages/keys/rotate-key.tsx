@@ -5,7 +5,7 @@ import { callApi } from '../../api/call-api.ts';
 import { useSession } from '../../api/session.ts';
 import { useChange } from '../../api/use-api.ts';
 import { Failure } from '../../parts/failure.tsx';
-import { OnceModal } from '../../parts/once-modal.tsx';
+import { SecretModal } from '../../parts/secret-modal.tsx';
 import { findKeyRights } from './key-rights.ts';
 import { KeyShownOnce } from './new-key.tsx';
 
@@ -34,7 +34,7 @@ export function RotateKey({ rotating: rotatedKey, onClose }: { rotating: Key | u
     onClose();
   };
   return (
-    <OnceModal
+    <SecretModal
       opened={rotatedKey !== undefined}
       onClose={close}
       title={rotate.data ? 'Your new key' : `Rotate ${rotatedKey?.name ?? ''}`}
@@ -70,6 +70,6 @@ export function RotateKey({ rotating: rotatedKey, onClose }: { rotating: Key | u
           </Group>
         </Stack>
       )}
-    </OnceModal>
+    </SecretModal>
   );
 }

@@ -17,7 +17,7 @@ import { SettingsPanel } from './settings-panel.tsx';
 import { SideView } from './side-view.tsx';
 import { useAddress } from './use-address.ts';
 import type { ConversationControl } from './use-conversation.ts';
-import { useSaved } from './use-saved.ts';
+import { useSavedConversation } from './use-saved-conversation.ts';
 import { useSides } from './use-sides.ts';
 import { useStayAtEnd } from './use-stay-at-end.ts';
 
@@ -34,7 +34,7 @@ export function ConversationPage({ models, formats }: ConversationPageProps) {
   const [format, setFormat] = useState(formats[0]);
   const [{ settings, ownTools }, setSettings] = useState({ settings: defaultSettings, ownTools: '' });
   const sides = useSides(format, settings, address);
-  const { conversations, isSaved, open, beginNew } = useSaved({
+  const { conversations, isSaved, open, beginNew } = useSavedConversation({
     user: user.id,
     address,
     sides,

@@ -11,7 +11,7 @@ import {
 import type { ServedFormat } from '../../formats/web-formats.ts';
 import { askModel } from './ask-model.ts';
 import { collectPieces } from './collect-pieces.ts';
-import { useRecords } from './use-records.ts';
+import { useLedgerRecords } from './use-ledger-records.ts';
 
 export interface ConversationControl {
   turns: readonly Turn[];
@@ -54,7 +54,7 @@ export function useConversation(format: ServedFormat, settings: ConversationSett
   });
   const setTurns = (newTurns: readonly Turn[]): void => changeTurns(() => newTurns);
   useEffect(() => () => lastRequest.current?.abort(), []);
-  useRecords(turns, changeTurns);
+  useLedgerRecords(turns, changeTurns);
 
   const ask = (sentTurns: readonly Turn[], model = settings.model): void => {
     lastRequest.current?.abort();

@@ -8,7 +8,7 @@ import { useIsAdmin, useSession } from '../../api/session.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { Failure } from '../../parts/failure.tsx';
-import { OnceModal } from '../../parts/once-modal.tsx';
+import { SecretModal } from '../../parts/secret-modal.tsx';
 
 const kindNames: Record<Webhook['kind'], string> = {
   user: 'Yourself',
@@ -46,7 +46,7 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
   const problemOf = (field: string): string | undefined =>
     error?.field?.startsWith(field) ? error.message : undefined;
   return (
-    <OnceModal
+    <SecretModal
       opened={opened}
       onClose={close}
       title={data ? 'The secret of your webhook' : 'New webhook'}
@@ -111,7 +111,7 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
           </Stack>
         </form>
       )}
-    </OnceModal>
+    </SecretModal>
   );
 }
 

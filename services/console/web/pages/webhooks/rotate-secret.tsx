@@ -3,7 +3,7 @@ import type { Webhook } from '../../../contract/webhooks.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useChange } from '../../api/use-api.ts';
 import { Failure } from '../../parts/failure.tsx';
-import { OnceModal } from '../../parts/once-modal.tsx';
+import { SecretModal } from '../../parts/secret-modal.tsx';
 import { SecretShownOnce } from './new-webhook.tsx';
 
 const dayMs = 24 * 3_600_000;
@@ -26,7 +26,7 @@ export function RotateSecret({
     onClose();
   };
   return (
-    <OnceModal
+    <SecretModal
       opened={rotatedWebhook !== undefined}
       onClose={close}
       title={rotate.data ? 'The new secret of your webhook' : 'Rotate the secret'}
@@ -52,6 +52,6 @@ export function RotateSecret({
           </Group>
         </Stack>
       )}
-    </OnceModal>
+    </SecretModal>
   );
 }

@@ -5,7 +5,7 @@ import type { CreatedWorkerCredential, NewWorkerCredential } from '../../../cont
 import { callApi } from '../../api/call-api.ts';
 import { useChange } from '../../api/use-api.ts';
 import { Failure } from '../../parts/failure.tsx';
-import { OnceModal } from '../../parts/once-modal.tsx';
+import { SecretModal } from '../../parts/secret-modal.tsx';
 import { tierNames } from '../../parts/tier-mark.tsx';
 import { WorkerSetupFields } from './worker-setup-fields.tsx';
 import { emptyWorkerSetup, type WorkerSetup } from './join-command.ts';
@@ -45,7 +45,7 @@ export function AddWorker({ opened, onClose }: { opened: boolean; onClose: () =>
     create.mutate(newWorker);
   };
   return (
-    <OnceModal
+    <SecretModal
       opened={opened}
       onClose={close}
       title={create.data ? `The credential of ${create.data.credential.name}` : 'Add a worker'}
@@ -93,6 +93,6 @@ export function AddWorker({ opened, onClose }: { opened: boolean; onClose: () =>
           </Stack>
         </form>
       )}
-    </OnceModal>
+    </SecretModal>
   );
 }

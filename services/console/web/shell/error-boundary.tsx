@@ -3,7 +3,7 @@ import { Component, type ReactNode } from 'react';
 import { Failure } from '../parts/failure.tsx';
 import { resetFailedCode } from '../parts/lazy-code.tsx';
 
-export interface BoundaryProps {
+export interface ErrorBoundaryProps {
   /** The URL that the content belongs to. At another URL the content is rendered again. */
   url: string;
   children: ReactNode;
@@ -15,10 +15,10 @@ interface State {
 }
 
 /** Keeps the menu visible when a page fails to load or render, for instance because a newer release has replaced its files. */
-export class Boundary extends Component<BoundaryProps, State> {
+export class ErrorBoundary extends Component<ErrorBoundaryProps, State> {
   override state: State = { error: undefined, url: this.props.url };
 
-  static getDerivedStateFromProps({ url }: BoundaryProps, state: State): State | null {
+  static getDerivedStateFromProps({ url }: ErrorBoundaryProps, state: State): State | null {
     return state.url === url ? null : { error: undefined, url };
   }
 

@@ -2,9 +2,9 @@ import { Modal, type ModalProps } from '@mantine/core';
 import { createContext, useState } from 'react';
 
 /** Called when a copy button inside the dialog has copied a text. */
-export const CopiedContext = createContext<() => void>(() => undefined);
+export const CopyContext = createContext<() => void>(() => undefined);
 
-export interface OnceModalProps extends ModalProps {
+export interface SecretModalProps extends ModalProps {
   /** Whether the dialog shows a secret that can be seen only now. */
   showsSecret: boolean;
 }
@@ -13,13 +13,13 @@ export interface OnceModalProps extends ModalProps {
  * A dialog that may show a secret once. While it shows a secret, Escape and clicks outside close the dialog only after something in it was
  * copied, because the secret would be lost. The buttons of the dialog close it at any time.
  */
-export function OnceModal({ showsSecret, children, ...props }: OnceModalProps) {
-  const [isCopied, setCopied] = useState(false);
-  if (isCopied && !showsSecret) setCopied(false);
-  const mayLeave = !showsSecret || isCopied;
+export function SecretModal({ showsSecret, children, ...props }: SecretModalProps) {
+  const [hasCopied, setHasCopied] = useState(false);
+  if (hasCopied && !showsSecret) setHasCopied(false);
+  const mayLeave = !showsSecret || hasCopied;
   return (
     <Modal {...props} closeOnEscape={mayLeave} closeOnClickOutside={mayLeave}>
-      <CopiedContext value={() => setCopied(true)}>{children}</CopiedContext>
+      <CopyContext value={() => setHasCopied(true)}>{children}</CopyContext>
     </Modal>
   );
 }

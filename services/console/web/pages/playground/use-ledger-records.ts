@@ -1,10 +1,10 @@
 import { useEffect, useRef } from 'react';
 import type { Turn } from '../../formats/conversation.ts';
-import { readRecord } from './read-record.ts';
-import { findUnrecordedIds, addRecord } from './recorded-answers.ts';
+import { readLedgerRecord } from './read-ledger-record.ts';
+import { findIdsWithoutRecord, addLedgerRecord } from './ledger-records.ts';
 
 /** Adds to each answer that has ended its cost and tokens, which are read from the ledger. */
-export function useRecords(
+export function useLedgerRecords(
   turns: readonly Turn[],
   setTurns: (change: (turns: readonly Turn[]) => readonly Turn[]) => void,
 ): void {
@@ -16,13 +16,13 @@ export function useRecords(
     return () => controller.abort();
   }, []);
   useEffect(() => {
-    for (const id of findUnrecordedIds(turns)) {
+    for (const id of findIdsWithoutRecord(turns)) {
       if (requestedIds.current.has(id) || !lifetime.current) continue;
       requestedIds.current.add(id);
       const { signal } = lifetime.current;
-      readRecord(id, signal).then(
+      readLedgerRecord(id, signal).then(
         (record) => {
-          if (record) setTurns((currentTurns) => addRecord(currentTurns, id, record));
+          if (record) setTurns((currentTurns) => addLedgerRecord(currentTurns, id, record));
         },
         (error: unknown) => {
           if (!signal.aborted) throw error;

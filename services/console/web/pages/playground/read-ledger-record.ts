@@ -10,7 +10,7 @@ const waitsMs = [1_200, 1_500, 3_000, 6_000];
  * record a request that reached no worker.
  * @throws DOMException when `signal` is aborted
  */
-export async function readRecord(requestId: string, signal: AbortSignal): Promise<AnswerFacts | undefined> {
+export async function readLedgerRecord(requestId: string, signal: AbortSignal): Promise<AnswerFacts | undefined> {
   for (const waitMs of waitsMs) {
     await wait(waitMs, signal);
     try {

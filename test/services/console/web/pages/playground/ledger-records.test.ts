@@ -5,7 +5,7 @@ import {
   computeTokensPerSecond,
   type Turn,
 } from '#services/console/web/formats/conversation.ts';
-import { findUnrecordedIds, addRecord } from '#services/console/web/pages/playground/recorded-answers.ts';
+import { findIdsWithoutRecord, addLedgerRecord } from '#services/console/web/pages/playground/ledger-records.ts';
 
 const answer = (requestId: string, state: 'done' | 'streaming' | 'stopped', cost?: number): Turn => ({
   ...createAnswer('any'),
@@ -16,17 +16,17 @@ const answer = (requestId: string, state: 'done' | 'streaming' | 'stopped', cost
 describe('the ledger record of an answer', () => {
   it('is read only for finished answers that lack it', () => {
     const turns = [answer('a', 'done', 0), answer('b', 'stopped'), answer('c', 'streaming'), answer('d', 'done')];
-    expect(findUnrecordedIds([{ role: 'user', text: '', images: [] }, ...turns])).toEqual(['b', 'd']);
+    expect(findIdsWithoutRecord([{ role: 'user', text: '', images: [] }, ...turns])).toEqual(['b', 'd']);
   });
 
   it('is added only to the answer of its request, and changes no fact from the stream', () => {
     const record = { cost: 0.5, promptTokens: 3, completionTokens: 9 };
-    const turns = addRecord([answer('a', 'done'), answer('b', 'stopped')], 'b', record);
+    const turns = addLedgerRecord([answer('a', 'done'), answer('b', 'stopped')], 'b', record);
     expect(turns).toMatchObject([
       { served: { requestId: 'a', completionTokens: 5 } },
       { served: { requestId: 'b', completionTokens: 5, promptTokens: 3, cost: 0.5 } },
     ]);
-    expect(findUnrecordedIds(turns)).toEqual(['a']);
+    expect(findIdsWithoutRecord(turns)).toEqual(['a']);
   });
 });
 

@@ -6,7 +6,7 @@ import { useConversations, type Conversations } from './saved/use-conversations.
 import type { PlaygroundAddress } from './use-address.ts';
 import type { Sides } from './use-sides.ts';
 
-export interface SavedOptions {
+export interface SavedConversationOptions {
   user: string;
   address: PlaygroundAddress;
   sides: Sides;
@@ -17,7 +17,7 @@ export interface SavedOptions {
   onOpened: (content: SavedContent) => void;
 }
 
-export interface SavedControl {
+export interface SavedConversationControl {
   conversations: Conversations;
   /** Whether the whole shown conversation is saved. */
   isSaved: boolean;
@@ -26,7 +26,7 @@ export interface SavedControl {
 }
 
 /** Saves the shown conversation, and opens others. At first it opens the conversation in the URL. */
-export function useSaved(options: SavedOptions): SavedControl {
+export function useSavedConversation(options: SavedConversationOptions): SavedConversationControl {
   const { user, address, sides, format, settings, ownTools, onOpened } = options;
   const conversations = useConversations(user);
   const content: SavedContent = {
