@@ -7,19 +7,19 @@ import { ApiFailure } from './api/call-api.ts';
 import { fetchSession, sessionKey, SessionContext } from './api/session.ts';
 import { queryClient } from './api/use-api.ts';
 import { Failure } from './parts/failure.tsx';
-import { lazyCode } from './parts/lazy-code.tsx';
+import { createLazyCode } from './parts/lazy-code.tsx';
 import { Loading } from './parts/loaded.tsx';
 import { useRequestedPage } from './parts/use-requested-page.ts';
-import { Boundary } from './shell/boundary.tsx';
+import { ErrorBoundary } from './shell/error-boundary.tsx';
 import { Frame } from './shell/frame.tsx';
 import { Shell } from './shell/shell.tsx';
 import { cssVariables, theme } from './theme.ts';
 
-const { Code: LinkPage } = lazyCode(
+const { Code: LinkPage } = createLazyCode(
   () => import('./pages/link-page.tsx'),
   ({ LinkPage }) => LinkPage,
 );
-const { Code: SignIn } = lazyCode(
+const { Code: SignIn } = createLazyCode(
   () => import('./pages/sign-in.tsx'),
   ({ SignIn }) => SignIn,
 );
@@ -37,16 +37,16 @@ export function App({ nonce }: { nonce: string }) {
       getStyleNonce={() => nonce}
     >
       <QueryClientProvider client={queryClient}>
-        <Pages />
+        <AppRoutes />
       </QueryClientProvider>
     </MantineProvider>
   );
 }
 
-function Pages() {
+function AppRoutes() {
   const [location] = useLocation();
   return (
-    <Boundary at={location}>
+    <ErrorBoundary url={location}>
       <Suspense
         fallback={
           <Frame>
@@ -57,16 +57,16 @@ function Pages() {
         <Switch>
           <Route path="/link/:token">{({ token }) => <LinkPage token={token} />}</Route>
           <Route>
-            <SignedIn />
+            <PagesOrSignIn />
           </Route>
         </Switch>
       </Suspense>
-    </Boundary>
+    </ErrorBoundary>
   );
 }
 
 /** Shows the pages or, without a session, the sign-in, which then leads to the requested page. */
-function SignedIn() {
+function PagesOrSignIn() {
   const {
     data: session,
     error,
@@ -80,11 +80,11 @@ function SignedIn() {
   });
   const [, go] = useLocation();
   const { to, reason } = useRequestedPage();
-  const isOver = Boolean(session) && reason !== null;
+  const hasOldFailure = Boolean(session) && reason !== null;
   useEffect(() => {
-    // The failure does not concern a signed-in person, and must not appear after they have signed out.
-    if (isOver) go(to, { replace: true });
-  }, [isOver, go, to]);
+    // The reason of a failed sign-in leaves the URL of a signed-in person, so that it does not appear after they have signed out.
+    if (hasOldFailure) go(to, { replace: true });
+  }, [hasOldFailure, go, to]);
   if (session) {
     return (
       <SessionContext value={session}>

@@ -5,33 +5,33 @@ import { fetchSession, sessionKey } from './api/session.ts';
 import { liveStore } from './api/live-store.ts';
 import { queryClient } from './api/use-api.ts';
 import { App } from './app.tsx';
-import { isAt, pages } from './shell/places.ts';
+import { isPageAt, pages } from './shell/pages.ts';
 
-/** Returns the nonce that style elements made at run time must carry, because the page's policy allows no others. */
-export function styleNonce(): string {
+/** Returns the nonce that style elements made at run time must carry, because the page's policy allows no other style elements. */
+export function readStyleNonce(): string {
   const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.nonce ?? '';
   // The library that locks scrolling behind dialogs reads the nonce here.
   Object.assign(globalThis, { __webpack_nonce__: nonce });
   return nonce;
 }
 
-/** Milliseconds that the first rendering waits for the first page's code. The code may still load later. */
-const codeMs = 3_000;
+/** The first rendering waits at most this many milliseconds for the first page's code, which may still load later. */
+const maxCodeWaitMs = 3_000;
 
-// The session, the requested page's code and the live data load at the same time. The first rendering waits for the code, because React
-// delays the content after a fallback by 300 ms.
-const first = pages.find((each) => isAt(each, window.location.pathname));
-const code = first?.preload();
+// The session, the first page's code and the live data load at the same time. The first rendering waits for the code, because React delays
+// the content after a fallback by 300 ms.
+const firstPage = pages.find((each) => isPageAt(each, window.location.pathname));
+const code = firstPage?.preload();
 const queryFn = async () => {
   const session = await fetchSession();
-  if (session && first) {
+  if (session && firstPage) {
     liveStore.connect();
-    await Promise.race([code, new Promise((resolve) => window.setTimeout(resolve, codeMs))]);
+    await Promise.race([code, new Promise((resolve) => window.setTimeout(resolve, maxCodeWaitMs))]);
   }
   return session;
 };
 void queryClient.prefetchQuery({ queryKey: sessionKey, queryFn });
 
-const place = document.querySelector('#root');
-if (!place) throw new Error('the page has no place for the console');
-createRoot(place).render(<App nonce={styleNonce()} />);
+const root = document.querySelector('#root');
+if (!root) throw new Error('the page has no place for the console');
+createRoot(root).render(<App nonce={readStyleNonce()} />);

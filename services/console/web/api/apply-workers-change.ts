@@ -1,6 +1,6 @@
 import type { LiveWorkerFacts, WorkersChange } from '../../contract/live.ts';
 
-/** Applies a change to the workers. Returns them in the order in which they started. Unchanged workers stay the same objects. */
+/** Applies a change to the workers. Returns the workers in the order in which they started. Unchanged workers stay the same objects. */
 export function applyWorkersChange(
   workers: readonly LiveWorkerFacts[],
   { changed, gone }: WorkersChange,

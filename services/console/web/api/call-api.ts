@@ -5,7 +5,7 @@ export class ApiFailure extends Error {
   /** The HTTP status; 0 when there was no answer. */
   readonly status: number;
   readonly code: string;
-  /** The name of the invalid input in the contract. */
+  /** The invalid input's name in the contract; undefined if the failure concerns no single input. */
   readonly field: string | undefined;
 
   constructor(status: number, code: string, message: string, field?: string) {
@@ -24,14 +24,14 @@ export function setCsrfToken(token: string | undefined): void {
 }
 
 /** Returns the headers that prove to the API, and to `/api/*`, that a request comes from a signed-in page. */
-export function csrfHeaders(): Record<string, string> {
+export function createCsrfHeaders(): Record<string, string> {
   return csrfToken === undefined ? {} : { 'x-csrf-token': csrfToken };
 }
 
 let onSignedOut: (failure: ApiFailure) => void = () => undefined;
 
 /** Sets the listener that is called when an answer shows that the sign-in session has ended. */
-export function whenSignedOut(listener: (failure: ApiFailure) => void): void {
+export function setSignOutListener(listener: (failure: ApiFailure) => void): void {
   onSignedOut = listener;
 }
 
@@ -50,14 +50,14 @@ export async function callApi<Answer>(
     headers: {
       accept: 'application/json',
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(method === 'GET' ? {} : csrfHeaders()),
+      ...(method === 'GET' ? {} : createCsrfHeaders()),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal ? { signal } : {}),
   });
   if (response.ok) return (await readJson(response)) as Answer;
   const failure = await readFailure(response);
-  // A wrong password, or a wrong code of the second step, ends no session.
+  // An answer of 401 to a sign-in means a wrong password or code. It ends no session.
   if (failure.status === 401 && !/^\/session(?:\/|$)/.test(path)) onSignedOut(failure);
   if (failure.code === 'second_factor_demanded' && window.location.pathname !== '/account') {
     window.location.replace('/account');
@@ -82,18 +82,19 @@ export async function fetchSameOrigin(path: string, init: RequestInit): Promise<
   }
 }
 
+/** Reads a failed answer: the API's code, message and field, or general ones if the body has none. */
 export async function readFailure(response: Response): Promise<ApiFailure> {
   const { status, headers } = response;
   const error = ((await readJson(response).catch(() => undefined)) as { error?: Record<string, unknown> } | undefined)
     ?.error;
   const message =
     typeof error?.['message'] === 'string' ? error['message'] : `The router answered with status ${status}.`;
-  // Some messages contain the waiting time already, in minutes.
-  const wait = message.includes('Try again in') ? null : headers.get('retry-after');
+  // Some messages already state the waiting time, in minutes.
+  const waitSeconds = message.includes('Try again in') ? null : headers.get('retry-after');
   return new ApiFailure(
     status,
     typeof error?.['code'] === 'string' ? error['code'] : String(status),
-    wait !== null && /^\d+$/.test(wait) ? `${message} Try again in ${wait} s.` : message,
+    waitSeconds !== null && /^\d+$/.test(waitSeconds) ? `${message} Try again in ${waitSeconds} s.` : message,
     typeof error?.['field'] === 'string' ? error['field'] : undefined,
   );
 }

@@ -24,17 +24,17 @@ export interface LiveState {
 
 const retryMs = 2_000;
 
-/** Milliseconds after which a hidden page disconnects. It does because browsers allow only a few connections to one host. */
+/** Milliseconds after which a hidden page disconnects, because browsers allow only a few connections to one host. */
 const hiddenMs = 5_000;
 
-/** This page's connection to the live feed, shared by all components. It reconnects for as long as it runs. */
+/** This page's connection to the live feed, shared by all components. */
 export class LiveStore {
   #state: LiveState = { connection: 'connecting' };
-  #source: EventSource | undefined;
+  #eventSource: EventSource | undefined;
   #timer: number | undefined;
   readonly #listeners = new Set<() => void>();
 
-  readonly state = (): LiveState => this.#state;
+  readonly getState = (): LiveState => this.#state;
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
@@ -61,9 +61,9 @@ export class LiveStore {
   /** Connects unless the page is connected already. The connection stays until the function that `run` returns is called. */
   connect(): void {
     window.clearTimeout(this.#timer);
-    if (this.#source && this.#source.readyState !== EventSource.CLOSED) return;
+    if (this.#eventSource && this.#eventSource.readyState !== EventSource.CLOSED) return;
     const source = new EventSource(`${apiBase}/live?changes`);
-    this.#source = source;
+    this.#eventSource = source;
     source.addEventListener('open', () => this.#change({ connection: 'live' }));
     source.addEventListener('overview', ({ data }) => this.#change({ overview: JSON.parse(data) as Overview }));
     source.addEventListener('workers', ({ data }) =>
@@ -77,7 +77,7 @@ export class LiveStore {
     source.addEventListener('refused', ({ data }) => this.#change({ refused: JSON.parse(data) as RefusalCounts[] }));
     source.addEventListener('error', () => {
       this.#change({ connection: 'lost' });
-      // The browser retries a broken connection by itself, but not a refused one.
+      // The browser retries a broken connection by itself, but not a refused connection.
       if (source.readyState !== EventSource.CLOSED) return;
       window.clearTimeout(this.#timer);
       this.#timer = window.setTimeout(() => this.connect(), retryMs);
@@ -86,8 +86,8 @@ export class LiveStore {
 
   #disconnect(): void {
     window.clearTimeout(this.#timer);
-    this.#source?.close();
-    this.#source = undefined;
+    this.#eventSource?.close();
+    this.#eventSource = undefined;
   }
 
   #change(change: Partial<LiveState>): void {
@@ -103,5 +103,5 @@ export const LiveContext = createContext(liveStore);
 /** Returns the live state of the cluster. Renders the component again on every event. */
 export function useLive(): LiveState {
   const store = useContext(LiveContext);
-  return useSyncExternalStore(store.subscribe, store.state);
+  return useSyncExternalStore(store.subscribe, store.getState);
 }

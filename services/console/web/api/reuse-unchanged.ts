@@ -1,16 +1,16 @@
 /**
- * Returns the newer list, with the old object for each item that has not changed, so that React does not render it again.
- * @param after items parsed from JSON
+ * Returns the newer list. An item that has not changed is the earlier object, so that React does not render it again.
+ * @param newerItems items parsed from JSON
  */
-export function reuseUnchanged<Thing extends { id: string }>(
-  before: readonly Thing[] | undefined,
-  after: Thing[],
-): Thing[] {
-  if (!before) return after;
-  const known = new Map(before.map((thing) => [thing.id, thing]));
-  return after.map((thing) => {
-    const earlier = known.get(thing.id);
-    return earlier && isEqual(earlier, thing) ? earlier : thing;
+export function reuseUnchanged<Item extends { id: string }>(
+  earlierItems: readonly Item[] | undefined,
+  newerItems: Item[],
+): Item[] {
+  if (!earlierItems) return newerItems;
+  const earlierById = new Map(earlierItems.map((thing) => [thing.id, thing]));
+  return newerItems.map((item) => {
+    const earlierItem = earlierById.get(item.id);
+    return earlierItem && isEqual(earlierItem, item) ? earlierItem : item;
   });
 }
 

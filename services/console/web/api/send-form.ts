@@ -1,7 +1,7 @@
-import { ApiFailure, csrfHeaders, readFailure } from './call-api.ts';
+import { ApiFailure, createCsrfHeaders, readFailure } from './call-api.ts';
 
 /** Statuses whose answers have no body. */
-const empty = new Set([204, 205, 304]);
+const statusesWithoutBody = new Set([204, 205, 304]);
 
 /**
  * Sends a form with a file to the API of a client format, as the signed-in person.
@@ -17,9 +17,9 @@ export async function sendForm<Answer>(
   // Only XMLHttpRequest reports the progress of an upload.
   const request = new XMLHttpRequest();
   request.open('POST', path);
-  for (const [name, value] of Object.entries(csrfHeaders())) request.setRequestHeader(name, value);
+  for (const [name, value] of Object.entries(createCsrfHeaders())) request.setRequestHeader(name, value);
   request.upload.addEventListener('progress', ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total));
-  request.addEventListener('load', () => resolve(responseOf(request)));
+  request.addEventListener('load', () => resolve(toResponse(request)));
   request.addEventListener('error', () =>
     reject(new ApiFailure(0, 'unreachable', 'The upload was cut off. Check that you are connected, then try again.')),
   );
@@ -31,11 +31,11 @@ export async function sendForm<Answer>(
   return (await response.json()) as Answer;
 }
 
-function responseOf(request: XMLHttpRequest): Response {
+function toResponse(request: XMLHttpRequest): Response {
   const { status, responseText } = request;
-  const wait = request.getResponseHeader('retry-after');
-  return new Response(empty.has(status) ? null : responseText, {
+  const waitSeconds = request.getResponseHeader('retry-after');
+  return new Response(statusesWithoutBody.has(status) ? null : responseText, {
     status,
-    ...(wait === null ? {} : { headers: { 'retry-after': wait } }),
+    ...(waitSeconds === null ? {} : { headers: { 'retry-after': waitSeconds } }),
   });
 }

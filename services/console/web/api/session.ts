@@ -1,10 +1,10 @@
 import { createContext, useContext } from 'react';
 import type { SignInSession } from '../../contract/account.ts';
 import { localAccountsOff } from '../../contract/sign-in.ts';
-import { ApiFailure, callApi, setCsrfToken, whenSignedOut } from './call-api.ts';
+import { ApiFailure, callApi, setCsrfToken, setSignOutListener } from './call-api.ts';
 import { queryClient } from './use-api.ts';
 
-/** The signed-in person's session. It is set around every component that calls `useSession`. */
+/** The signed-in person's session. The context has a value around every component that calls `useSession`. */
 export const SessionContext = createContext<SignInSession | undefined>(undefined);
 
 export function useSession(): SignInSession {
@@ -19,15 +19,15 @@ export function useIsAdmin(): boolean {
 
 export const sessionKey = ['/session'];
 
-/** Whether the last session no longer counts because local accounts were switched off. */
+/** Whether the last session has ended because local accounts were switched off. */
 let endedByPolicy = false;
 
 export function isEndedByPolicy(): boolean {
   return endedByPolicy;
 }
 
-whenSignedOut((failure) => {
-  // Requests that are aborted when the first is refused have no code.
+setSignOutListener((failure) => {
+  // Never reset here: after the first refusal, other requests are aborted, and their failures have no code.
   endedByPolicy ||= failure.code === localAccountsOff;
   setSession(null);
 });
@@ -39,8 +39,8 @@ export function setSession(session: SignInSession | null): void {
 }
 
 /**
- * Reads the session from the API; null when nobody is signed in. Another tab may have signed somebody else in. Then all cached answers
- * are cleared, as by `setSession`.
+ * Reads the session from the API; null when nobody is signed in. If another tab has signed somebody else in, all cached answers are
+ * cleared, as by `setSession`.
  */
 export async function fetchSession(): Promise<SignInSession | null> {
   const session = await readSession();
@@ -49,10 +49,10 @@ export async function fetchSession(): Promise<SignInSession | null> {
 }
 
 function applySession(session: SignInSession | null): void {
-  const before = queryClient.getQueryData<SignInSession | null>(sessionKey);
+  const previousSession = queryClient.getQueryData<SignInSession | null>(sessionKey);
   setCsrfToken(session?.csrfToken);
   if (session) endedByPolicy = false;
-  if (before !== undefined && before?.user.id !== session?.user.id)
+  if (previousSession !== undefined && previousSession?.user.id !== session?.user.id)
     queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey !== sessionKey });
 }
 

@@ -21,11 +21,11 @@ export const queryClient = new QueryClient({
 
 export interface ApiOptions<Answer> {
   enabled?: boolean;
-  /** Milliseconds after which the answer is fetched again, or a function that returns them for an answer. */
+  /** Milliseconds after which the answer is fetched again, or a function that computes them from the last answer. */
   everyMs?: number | ((answer: Answer | undefined) => number);
 }
 
-/** Returns the API's answer at a path. The answer is cached, and fetched again when it is stale or was changed. */
+/** Returns a query for the API's answer at a path. The answer is cached, and fetched again when it is stale or changed by `useChange`. */
 export function useApi<Answer>(
   path: string,
   { enabled = true, everyMs }: ApiOptions<Answer> = {},
@@ -43,21 +43,21 @@ export function useApi<Answer>(
 
 /**
  * Returns a mutation for a request that changes something.
- * @param changes prefixes of the paths whose answers change
+ * @param changedPrefixes prefixes of the paths whose answers the request changes
  */
 export function useChange<Input, Answer>(
-  change: (input: Input) => Promise<Answer>,
-  changes: readonly string[],
+  send: (input: Input) => Promise<Answer>,
+  changedPrefixes: readonly string[],
 ): UseMutationResult<Answer, ApiFailure, Input> {
   return useMutation<Answer, ApiFailure, Input>({
-    mutationFn: change,
-    onSuccess: () => refresh(changes),
+    mutationFn: send,
+    onSuccess: () => refreshAnswers(changedPrefixes),
   });
 }
 
-/** Fetches those shown answers again whose paths have one of these prefixes. */
-export async function refresh(beginnings: readonly string[]): Promise<void> {
+/** Fetches the shown answers again whose paths begin with one of these prefixes. */
+export async function refreshAnswers(prefixes: readonly string[]): Promise<void> {
   await queryClient.invalidateQueries({
-    predicate: ({ queryKey: [path] }) => beginnings.some((begin) => String(path).startsWith(begin)),
+    predicate: ({ queryKey: [path] }) => prefixes.some((prefix) => String(path).startsWith(prefix)),
   });
 }

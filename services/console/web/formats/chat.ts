@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import type { Piece, Settings, Turn } from './conversation.ts';
-import { shellWord } from './to-curl-command.ts';
-import { textOf } from './event-fields.ts';
+import type { Piece, ConversationSettings, Turn } from './conversation.ts';
+import { quoteForShell } from './to-curl-command.ts';
+import { readText } from './event-fields.ts';
 import type { Snippet, WebFormat } from './web-format.ts';
 
 /** The chat format: what OpenAI's SDKs and most other clients send. */
@@ -15,19 +15,19 @@ export const chat: WebFormat = {
   batches: {
     filesPath: '/files',
     path: '/batches',
-    creation: ({ file, endpoint, hours }) => ({ input_file_id: file, endpoint, completion_window: `${hours}h` }),
+    buildCreation: ({ file, endpoint, hours }) => ({ input_file_id: file, endpoint, completion_window: `${hours}h` }),
   },
-  snippets,
+  snippets: buildSnippets,
 };
 
 /** Builds the request of a conversation in the chat format (OpenAI API reference, "Create chat completion"). */
-function buildRequest(turns: readonly Turn[], settings: Settings): JsonObject {
+function buildRequest(turns: readonly Turn[], settings: ConversationSettings): JsonObject {
   const { model, system, maxTokens, temperature, thinking, tools } = settings;
   return {
     model,
     stream: true,
     stream_options: { include_usage: true },
-    messages: [...(system.trim() === '' ? [] : [{ role: 'system', content: system }]), ...turns.flatMap(messagesOf)],
+    messages: [...(system.trim() === '' ? [] : [{ role: 'system', content: system }]), ...turns.flatMap(toMessages)],
     ...(maxTokens === '' ? {} : { max_tokens: maxTokens }),
     ...(temperature === '' ? {} : { temperature }),
     ...(thinking ? { reasoning_effort: 'medium' } : {}),
@@ -42,7 +42,7 @@ function buildRequest(turns: readonly Turn[], settings: Settings): JsonObject {
   };
 }
 
-function messagesOf(turn: Turn): JsonObject[] {
+function toMessages(turn: Turn): JsonObject[] {
   if (turn.role === 'user') {
     const { text, images } = turn;
     if (images.length === 0) return [{ role: 'user', content: text }];
@@ -50,20 +50,20 @@ function messagesOf(turn: Turn): JsonObject[] {
     return [{ role: 'user', content: [...(text === '' ? [] : [{ type: 'text', text }]), ...parts] }];
   }
   const { text, toolCalls } = turn;
-  const answered = toolCalls.filter(({ result }) => result !== undefined);
-  if (text === '' && answered.length === 0) return [];
-  if (answered.length === 0) return [{ role: 'assistant', content: text }];
+  const answeredCalls = toolCalls.filter(({ result }) => result !== undefined);
+  if (text === '' && answeredCalls.length === 0) return [];
+  if (answeredCalls.length === 0) return [{ role: 'assistant', content: text }];
   return [
     {
       role: 'assistant',
       content: text === '' ? null : text,
-      tool_calls: answered.map(({ id, name, input }) => ({
+      tool_calls: answeredCalls.map(({ id, name, input }) => ({
         id,
         type: 'function',
         function: { name, arguments: input === '' ? '{}' : input },
       })),
     },
-    ...answered.map(({ id, result }) => ({ role: 'tool', tool_call_id: id, content: result?.text ?? '' })),
+    ...answeredCalls.map(({ id, result }) => ({ role: 'tool', tool_call_id: id, content: result?.text ?? '' })),
   ];
 }
 
@@ -72,7 +72,7 @@ function readEvent(data: string): Piece[] {
   const chunk: unknown = JSON.parse(data);
   if (!isJsonObject(chunk)) return [];
   const pieces: Piece[] = [];
-  if (isJsonObject(chunk['error'])) return [{ kind: 'error', message: textOf(chunk['error']['message']) }];
+  if (isJsonObject(chunk['error'])) return [{ kind: 'error', message: readText(chunk['error']['message']) }];
   const choice = Array.isArray(chunk['choices']) ? chunk['choices'][0] : undefined;
   if (isJsonObject(choice)) {
     if (isJsonObject(choice['delta'])) pieces.push(...readDelta(choice['delta']));
@@ -90,26 +90,26 @@ function readEvent(data: string): Piece[] {
 
 function readDelta(delta: JsonObject): Piece[] {
   const pieces: Piece[] = [];
-  const thinking = textOf(delta['reasoning_content'] ?? delta['reasoning']);
+  const thinking = readText(delta['reasoning_content'] ?? delta['reasoning']);
   if (thinking !== '') pieces.push({ kind: 'thinking', text: thinking });
-  const text = textOf(delta['content']) || textOf(delta['refusal']);
+  const text = readText(delta['content']) || readText(delta['refusal']);
   if (text !== '') pieces.push({ kind: 'text', text });
   const calls = Array.isArray(delta['tool_calls']) ? delta['tool_calls'] : [];
   for (const call of calls) {
     if (!isJsonObject(call)) continue;
-    const named = isJsonObject(call['function']) ? call['function'] : {};
+    const calledFunction = isJsonObject(call['function']) ? call['function'] : {};
     pieces.push({
       kind: 'tool',
       index: Number(call['index'] ?? 0),
-      id: textOf(call['id']) || undefined,
-      name: textOf(named['name']) || undefined,
-      input: textOf(named['arguments']),
+      id: readText(call['id']) || undefined,
+      name: readText(calledFunction['name']) || undefined,
+      input: readText(calledFunction['arguments']),
     });
   }
   return pieces;
 }
 
-function snippets(model: string, base: string): Snippet[] {
+function buildSnippets(model: string, base: string): Snippet[] {
   const name = JSON.stringify(model);
   const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello!' }] });
   return [
@@ -117,9 +117,9 @@ function snippets(model: string, base: string): Snippet[] {
       id: 'curl',
       name: 'curl',
       about: 'For a shell.',
-      code: `curl ${shellWord(`${base}/chat/completions`)} \\
+      code: `curl ${quoteForShell(`${base}/chat/completions`)} \\
   -H "Authorization: Bearer $RTR_KEY" -H "Content-Type: application/json" \\
-  -d ${shellWord(body)}`,
+  -d ${quoteForShell(body)}`,
     },
     {
       id: 'openai-ts',

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 
-export interface OfferedTool {
+export interface ToolDescription {
   name: string;
   description: string;
   inputSchema: JsonObject;
@@ -15,6 +15,7 @@ export interface ToolCall {
   result?: { text: string; isError: boolean };
 }
 
+/** What is known of how an answer was served. */
 export interface AnswerFacts {
   model?: string;
   tier?: string;
@@ -56,17 +57,17 @@ export interface AssistantTurn {
 
 export type Turn = UserTurn | AssistantTurn;
 
-export interface Settings {
+export interface ConversationSettings {
   model: string;
   system: string;
   /** Empty: the model's default. */
   maxTokens: number | '';
   temperature: number | '';
   thinking: boolean;
-  tools: OfferedTool[];
+  tools: ToolDescription[];
 }
 
-export function newAnswer(format: string): AssistantTurn {
+export function createAnswer(format: string): AssistantTurn {
   return {
     role: 'assistant',
     format,
@@ -90,7 +91,7 @@ export type Piece =
   | { kind: 'served'; served: Partial<AnswerFacts> }
   | { kind: 'error'; message: string };
 
-export function withPiece(turn: AssistantTurn, piece: Piece): AssistantTurn {
+export function addPiece(turn: AssistantTurn, piece: Piece): AssistantTurn {
   switch (piece.kind) {
     case 'text':
       return { ...turn, state: 'streaming', text: turn.text + piece.text };
@@ -99,7 +100,7 @@ export function withPiece(turn: AssistantTurn, piece: Piece): AssistantTurn {
     case 'signature':
       return { ...turn, signature: turn.signature + piece.text };
     case 'tool':
-      return { ...turn, state: 'streaming', toolCalls: withCall(turn.toolCalls, piece) };
+      return { ...turn, state: 'streaming', toolCalls: addCallPart(turn.toolCalls, piece) };
     case 'end':
       return { ...turn, isCut: piece.isCut };
     case 'served':
@@ -109,32 +110,32 @@ export function withPiece(turn: AssistantTurn, piece: Piece): AssistantTurn {
   }
 }
 
-function withCall(calls: readonly ToolCall[], piece: Extract<Piece, { kind: 'tool' }>): ToolCall[] {
+function addCallPart(calls: readonly ToolCall[], piece: Extract<Piece, { kind: 'tool' }>): ToolCall[] {
   const { index, id, name, input = '' } = piece;
-  const next = [...calls];
-  while (next.length <= index) next.push({ id: '', name: '', input: '' });
-  const call = next[index];
-  if (call) next[index] = { ...call, id: id ?? call.id, name: name ?? call.name, input: call.input + input };
-  return next;
+  const changedCalls = [...calls];
+  while (changedCalls.length <= index) changedCalls.push({ id: '', name: '', input: '' });
+  const call = changedCalls[index];
+  if (call) changedCalls[index] = { ...call, id: id ?? call.id, name: name ?? call.name, input: call.input + input };
+  return changedCalls;
 }
 
 /**
- * Returns the tool calls that need a result before the conversation can continue. An answer that was stopped or has failed
- * has none.
+ * Returns the tool calls that need a result before the conversation can continue: those of the last answer, unless it was stopped or
+ * failed.
  */
-export function callsWithoutResult(turns: readonly Turn[]): ToolCall[] {
+export function findCallsWithoutResult(turns: readonly Turn[]): ToolCall[] {
   const last = turns.at(-1);
   if (last?.role !== 'assistant' || last.state === 'stopped' || last.state === 'failed') return [];
   return last.toolCalls.filter(({ result }) => result === undefined);
 }
 
-/** An answer that took fewer milliseconds came as one piece, and does not show the model's speed. */
-const minMs = 50;
+/** If fewer milliseconds pass from the first token to the end, the answer came as one piece and does not show the model's speed. */
+const minStreamedMs = 50;
 
-/** Returns the tokens per second of an answer after its first token; undefined if it is unknown. */
-export function tokensPerSecond({ completionTokens, firstTokenMs, totalMs }: AnswerFacts): number | undefined {
+/** Returns the tokens per second of an answer after its first token; undefined if a number is missing or the answer came as one piece. */
+export function computeTokensPerSecond({ completionTokens, firstTokenMs, totalMs }: AnswerFacts): number | undefined {
   if (completionTokens === undefined || firstTokenMs === undefined || totalMs === undefined) return undefined;
-  // The first token has come already at the start of this time.
+  // The time starts with the first token, which is therefore not counted.
   const [tokens, ms] = [completionTokens - 1, totalMs - firstTokenMs];
-  return tokens > 0 && ms >= minMs ? (tokens / ms) * 1_000 : undefined;
+  return tokens > 0 && ms >= minStreamedMs ? (tokens / ms) * 1_000 : undefined;
 }

@@ -1,11 +1,11 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
-/** Returns a field of an event as text; empty for any other type. */
-export function textOf(value: Json | undefined): string {
+/** Returns the value of an event's field if it is a text, and an empty text otherwise. */
+export function readText(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Returns a field of an event as an object; empty for any other type. */
-export function objectOf(value: Json | undefined): JsonObject {
+/** Returns the value of an event's field if it is an object, and an empty object otherwise. */
+export function readObject(value: Json | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }

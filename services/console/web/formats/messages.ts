@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import type { AssistantTurn, Piece, Settings, Turn } from './conversation.ts';
-import { shellWord } from './to-curl-command.ts';
-import { objectOf, textOf } from './event-fields.ts';
+import type { AssistantTurn, Piece, ConversationSettings, Turn } from './conversation.ts';
+import { quoteForShell } from './to-curl-command.ts';
+import { readObject, readText } from './event-fields.ts';
 import type { Snippet, WebFormat } from './web-format.ts';
 
 /** The messages format: what Anthropic's SDKs and Claude Code send. */
@@ -12,26 +12,26 @@ export const messages: WebFormat = {
   headers: { 'anthropic-version': '2023-06-01' },
   buildRequest,
   openReader,
-  snippets,
+  snippets: buildSnippets,
 };
 
-/** The limit of an answer if the person sets none. The format requires one, and this one leaves room for most answers. */
+/** The maximum output tokens if the person sets no limit. The format requires a limit; this one leaves room for most answers. */
 const defaultMaxTokens = 4_096;
 
 /** A thinking budget above the format's minimum of 1,024 tokens. */
 const thinkingTokens = 2_048;
 
 /** Builds the request of a conversation in the messages format (Anthropic API reference, "Create a message"). */
-function buildRequest(turns: readonly Turn[], settings: Settings): JsonObject {
+function buildRequest(turns: readonly Turn[], settings: ConversationSettings): JsonObject {
   const { model, system, maxTokens, temperature, thinking, tools } = settings;
-  const most = maxTokens === '' ? defaultMaxTokens : maxTokens;
+  const maxOutputTokens = maxTokens === '' ? defaultMaxTokens : maxTokens;
   return {
     model,
     stream: true,
     // Thinking counts as output.
-    max_tokens: thinking ? Math.max(most, thinkingTokens + 1) : most,
+    max_tokens: thinking ? Math.max(maxOutputTokens, thinkingTokens + 1) : maxOutputTokens,
     ...(system.trim() === '' ? {} : { system }),
-    messages: turns.flatMap(messagesOf),
+    messages: turns.flatMap(toMessages),
     ...(temperature === '' || thinking ? {} : { temperature }),
     ...(thinking ? { thinking: { type: 'enabled', budget_tokens: thinkingTokens } } : {}),
     ...(tools.length === 0
@@ -42,20 +42,20 @@ function buildRequest(turns: readonly Turn[], settings: Settings): JsonObject {
   };
 }
 
-function messagesOf(turn: Turn): JsonObject[] {
+function toMessages(turn: Turn): JsonObject[] {
   if (turn.role === 'user') {
     const { text, images } = turn;
     if (images.length === 0) return [{ role: 'user', content: text }];
-    return [{ role: 'user', content: [...images.map(imageBlock), ...textBlocks(text)] }];
+    return [{ role: 'user', content: [...images.map(toImageBlock), ...toTextBlocks(text)] }];
   }
-  const answered = turn.toolCalls.filter(({ result }) => result !== undefined);
+  const answeredCalls = turn.toolCalls.filter(({ result }) => result !== undefined);
   const content = [
-    ...thinkingBlocks(turn),
-    ...textBlocks(turn.text),
-    ...answered.map(({ id, name, input }) => ({ type: 'tool_use', id, name, input: parseInput(input) })),
+    ...toThinkingBlocks(turn),
+    ...toTextBlocks(turn.text),
+    ...answeredCalls.map(({ id, name, input }) => ({ type: 'tool_use', id, name, input: parseInput(input) })),
   ];
   if (content.length === 0) return [];
-  const results = answered.map(({ id, result }) => ({
+  const results = answeredCalls.map(({ id, result }) => ({
     type: 'tool_result',
     tool_use_id: id,
     content: result?.text ?? '',
@@ -64,17 +64,17 @@ function messagesOf(turn: Turn): JsonObject[] {
   return [{ role: 'assistant', content }, ...(results.length === 0 ? [] : [{ role: 'user', content: results }])];
 }
 
-/** Returns the thinking of an answer. Only thinking that this format signed can be sent back. */
-function thinkingBlocks({ thinking, signature, format }: AssistantTurn): JsonObject[] {
+/** Returns the thinking of an answer as a block; no block unless this format signed it, because only signed thinking can be sent back. */
+function toThinkingBlocks({ thinking, signature, format }: AssistantTurn): JsonObject[] {
   return signature === '' || format !== messages.name ? [] : [{ type: 'thinking', thinking, signature }];
 }
 
-/** Returns a text as blocks. The format refuses empty texts. */
-function textBlocks(text: string): JsonObject[] {
+/** Returns a text as a block; no block for an empty text, which the format refuses. */
+function toTextBlocks(text: string): JsonObject[] {
   return text.trim() === '' ? [] : [{ type: 'text', text }];
 }
 
-function imageBlock(url: string): JsonObject {
+function toImageBlock(url: string): JsonObject {
   const [, type = 'image/png', data = ''] = /^data:([^;,]+);base64,(.*)$/s.exec(url) ?? [];
   return { type: 'image', source: { type: 'base64', media_type: type, data } };
 }
@@ -94,28 +94,34 @@ function parseInput(input: string): JsonObject {
  * separately.
  */
 function openReader(): (data: string) => Piece[] {
-  const calls = new Map<number, number>();
+  const callIndexes = new Map<number, number>();
   return (data) => {
     const event: unknown = JSON.parse(data);
     if (!isJsonObject(event)) return [];
-    const block = Number(event['index'] ?? 0);
+    const blockIndex = Number(event['index'] ?? 0);
     switch (event['type']) {
       case 'message_start':
-        return readStart(objectOf(event['message']));
+        return readStart(readObject(event['message']));
       case 'content_block_start': {
-        const begun = objectOf(event['content_block']);
-        if (begun['type'] !== 'tool_use') return [];
-        calls.set(block, calls.size);
+        const startedBlock = readObject(event['content_block']);
+        if (startedBlock['type'] !== 'tool_use') return [];
+        callIndexes.set(blockIndex, callIndexes.size);
         return [
-          { kind: 'tool', index: calls.size - 1, id: textOf(begun['id']), name: textOf(begun['name']), input: '' },
+          {
+            kind: 'tool',
+            index: callIndexes.size - 1,
+            id: readText(startedBlock['id']),
+            name: readText(startedBlock['name']),
+            input: '',
+          },
         ];
       }
       case 'content_block_delta':
-        return readDelta(objectOf(event['delta']), calls.get(block) ?? 0);
+        return readDelta(readObject(event['delta']), callIndexes.get(blockIndex) ?? 0);
       case 'message_delta':
         return readEnd(event);
       case 'error':
-        return [{ kind: 'error', message: textOf(objectOf(event['error'])['message']) }];
+        return [{ kind: 'error', message: readText(readObject(event['error'])['message']) }];
       default:
         return [];
     }
@@ -123,31 +129,36 @@ function openReader(): (data: string) => Piece[] {
 }
 
 function readStart(message: JsonObject): Piece[] {
-  return [{ kind: 'served', served: { model: textOf(message['model']), ...inputTokens(objectOf(message['usage'])) } }];
+  return [
+    {
+      kind: 'served',
+      served: { model: readText(message['model']), ...countInputTokens(readObject(message['usage'])) },
+    },
+  ];
 }
 
-function readDelta(delta: JsonObject, call: number): Piece[] {
+function readDelta(delta: JsonObject, callIndex: number): Piece[] {
   switch (delta['type']) {
     case 'text_delta':
-      return [{ kind: 'text', text: textOf(delta['text']) }];
+      return [{ kind: 'text', text: readText(delta['text']) }];
     case 'thinking_delta':
-      return [{ kind: 'thinking', text: textOf(delta['thinking']) }];
+      return [{ kind: 'thinking', text: readText(delta['thinking']) }];
     case 'signature_delta':
-      return [{ kind: 'signature', text: textOf(delta['signature']) }];
+      return [{ kind: 'signature', text: readText(delta['signature']) }];
     case 'input_json_delta':
-      return [{ kind: 'tool', index: call, input: textOf(delta['partial_json']) }];
+      return [{ kind: 'tool', index: callIndex, input: readText(delta['partial_json']) }];
     default:
       return [];
   }
 }
 
 function readEnd(event: JsonObject): Piece[] {
-  const usage = objectOf(event['usage']);
+  const usage = readObject(event['usage']);
   const counts = {
-    ...(typeof usage['input_tokens'] === 'number' ? inputTokens(usage) : {}),
+    ...(typeof usage['input_tokens'] === 'number' ? countInputTokens(usage) : {}),
     completionTokens: Number(usage['output_tokens'] ?? 0),
   };
-  const reason = textOf(objectOf(event['delta'])['stop_reason']);
+  const reason = readText(readObject(event['delta'])['stop_reason']);
   return [
     { kind: 'served', served: counts },
     ...(reason === '' ? [] : [{ kind: 'end' as const, isCut: reason === 'max_tokens' }]),
@@ -155,12 +166,12 @@ function readEnd(event: JsonObject): Piece[] {
 }
 
 /** Adds up the input tokens. The format counts input that was read from or written to a cache separately. */
-function inputTokens(usage: JsonObject): { promptTokens: number } {
-  const parts = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'];
-  return { promptTokens: parts.reduce((sum, part) => sum + Number(usage[part] ?? 0), 0) };
+function countInputTokens(usage: JsonObject): { promptTokens: number } {
+  const countNames = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'];
+  return { promptTokens: countNames.reduce((sum, part) => sum + Number(usage[part] ?? 0), 0) };
 }
 
-function snippets(model: string, base: string): Snippet[] {
+function buildSnippets(model: string, base: string): Snippet[] {
   const name = JSON.stringify(model);
   return [
     {
@@ -195,8 +206,8 @@ print(message.content[0].text)`,
     {
       id: 'claude-code',
       name: 'Claude Code',
-      about: 'For a shell; without --model it asks for the models that it knows itself.',
-      code: `ANTHROPIC_BASE_URL=${shellWord(base)} ANTHROPIC_AUTH_TOKEN=$RTR_KEY claude --model ${shellWord(model)}`,
+      about: 'For a shell. Without --model, Claude Code asks for its own models.',
+      code: `ANTHROPIC_BASE_URL=${quoteForShell(base)} ANTHROPIC_AUTH_TOKEN=$RTR_KEY claude --model ${quoteForShell(model)}`,
     },
   ];
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import type { AssistantTurn, Piece, Settings, Turn } from './conversation.ts';
-import { shellWord } from './to-curl-command.ts';
-import { objectOf, textOf } from './event-fields.ts';
+import type { AssistantTurn, Piece, ConversationSettings, Turn } from './conversation.ts';
+import { quoteForShell } from './to-curl-command.ts';
+import { readObject, readText } from './event-fields.ts';
 import type { Snippet, WebFormat } from './web-format.ts';
 
 /** The Responses format: what Codex and OpenAI's agents send. */
@@ -12,21 +12,21 @@ export const responses: WebFormat = {
   headers: {},
   buildRequest,
   openReader,
-  snippets,
+  snippets: buildSnippets,
 };
 
 /**
- * Builds the request of a conversation in the Responses format (OpenAI API reference, "Create a model response"). The request stores
- * nothing.
+ * Builds the request of a conversation in the Responses format (OpenAI API reference, "Create a model response"). The router does not store
+ * the response.
  */
-function buildRequest(turns: readonly Turn[], settings: Settings): JsonObject {
+function buildRequest(turns: readonly Turn[], settings: ConversationSettings): JsonObject {
   const { model, system, maxTokens, temperature, thinking, tools } = settings;
   return {
     model,
     stream: true,
     store: false,
     ...(system.trim() === '' ? {} : { instructions: system }),
-    input: turns.flatMap(itemsOf),
+    input: turns.flatMap(toItems),
     ...(maxTokens === '' ? {} : { max_output_tokens: maxTokens }),
     ...(temperature === '' ? {} : { temperature }),
     ...(thinking ? { reasoning: { effort: 'medium', summary: 'auto' }, include: ['reasoning.encrypted_content'] } : {}),
@@ -43,7 +43,7 @@ function buildRequest(turns: readonly Turn[], settings: Settings): JsonObject {
   };
 }
 
-function itemsOf(turn: Turn): JsonObject[] {
+function toItems(turn: Turn): JsonObject[] {
   if (turn.role === 'user') {
     const { text, images } = turn;
     const content = [
@@ -52,21 +52,21 @@ function itemsOf(turn: Turn): JsonObject[] {
     ];
     return [{ type: 'message', role: 'user', content }];
   }
-  const answered = turn.toolCalls.filter(({ result }) => result !== undefined);
+  const answeredCalls = turn.toolCalls.filter(({ result }) => result !== undefined);
   const { text } = turn;
-  if (text === '' && answered.length === 0) return [];
+  if (text === '' && answeredCalls.length === 0) return [];
   return [
-    ...reasoningItems(turn),
+    ...toReasoningItems(turn),
     ...(text === ''
       ? []
       : [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text, annotations: [] }] }]),
-    ...answered.map(({ id, name, input }) => ({
+    ...answeredCalls.map(({ id, name, input }) => ({
       type: 'function_call',
       call_id: id,
       name,
       arguments: input === '' ? '{}' : input,
     })),
-    ...answered.map(({ id, result }) => ({
+    ...answeredCalls.map(({ id, result }) => ({
       type: 'function_call_output',
       call_id: id,
       output: result?.text ?? '',
@@ -74,57 +74,58 @@ function itemsOf(turn: Turn): JsonObject[] {
   ];
 }
 
-/**
- * Returns the sealed thinking of an answer. Only thinking that this format sealed can be sent back; each line of the signature is one
- * sealed part.
- */
-function reasoningItems({ signature, format }: AssistantTurn): JsonObject[] {
+/** Returns the sealed thinking of an answer as items; none unless this format sealed it. Each line of the signature is one sealed part. */
+function toReasoningItems({ signature, format }: AssistantTurn): JsonObject[] {
   if (format !== responses.name || signature === '') return [];
-  return signature.split('\n').map((sealed) => ({ type: 'reasoning', summary: [], encrypted_content: sealed }));
+  return signature.split('\n').map((sealedPart) => ({ type: 'reasoning', summary: [], encrypted_content: sealedPart }));
 }
 
 /** Creates a reader of the Responses format's stream. The format numbers all items together; the reader numbers tool calls separately. */
 function openReader(): (data: string) => Piece[] {
-  const calls = new Map<number, number>();
-  let hasSealed = false;
+  const callIndexes = new Map<number, number>();
+  let hasSealedPart = false;
   let hasThinking = false;
   return (data) => {
     const event: unknown = JSON.parse(data);
     if (!isJsonObject(event)) return [];
-    const item = objectOf(event['item']);
-    const place = Number(event['output_index'] ?? 0);
+    const item = readObject(event['item']);
+    const outputIndex = Number(event['output_index'] ?? 0);
     switch (event['type']) {
       case 'response.created':
-        return modelOf(objectOf(event['response']));
+        return readModel(readObject(event['response']));
       case 'response.output_item.added':
         if (item['type'] !== 'function_call') return [];
-        calls.set(place, calls.size);
-        return [{ kind: 'tool', index: calls.size - 1, id: textOf(item['call_id']), name: textOf(item['name']) }];
+        callIndexes.set(outputIndex, callIndexes.size);
+        return [
+          { kind: 'tool', index: callIndexes.size - 1, id: readText(item['call_id']), name: readText(item['name']) },
+        ];
       case 'response.function_call_arguments.delta':
-        return [{ kind: 'tool', index: calls.get(place) ?? 0, input: textOf(event['delta']) }];
+        return [{ kind: 'tool', index: callIndexes.get(outputIndex) ?? 0, input: readText(event['delta']) }];
       case 'response.output_text.delta':
       case 'response.refusal.delta':
-        return [{ kind: 'text', text: textOf(event['delta']) }];
+        return [{ kind: 'text', text: readText(event['delta']) }];
       case 'response.reasoning_summary_part.added':
         return hasThinking ? [{ kind: 'thinking', text: '\n\n' }] : [];
       case 'response.reasoning_text.delta':
       case 'response.reasoning_summary_text.delta':
         hasThinking = true;
-        return [{ kind: 'thinking', text: textOf(event['delta']) }];
+        return [{ kind: 'thinking', text: readText(event['delta']) }];
       case 'response.output_item.done': {
-        const sealed = item['type'] === 'reasoning' ? textOf(item['encrypted_content']) : '';
-        if (sealed === '') return [];
-        const text = hasSealed ? `\n${sealed}` : sealed;
-        hasSealed = true;
+        const sealedPart = item['type'] === 'reasoning' ? readText(item['encrypted_content']) : '';
+        if (sealedPart === '') return [];
+        const text = hasSealedPart ? `\n${sealedPart}` : sealedPart;
+        hasSealedPart = true;
         return [{ kind: 'signature', text }];
       }
       case 'response.completed':
       case 'response.incomplete':
-        return readEnd(objectOf(event['response']));
+        return readEnd(readObject(event['response']));
       case 'response.failed':
-        return [{ kind: 'error', message: textOf(objectOf(objectOf(event['response'])['error'])['message']) }];
+        return [{ kind: 'error', message: readText(readObject(readObject(event['response'])['error'])['message']) }];
       case 'error':
-        return [{ kind: 'error', message: textOf(event['message']) || textOf(objectOf(event['error'])['message']) }];
+        return [
+          { kind: 'error', message: readText(event['message']) || readText(readObject(event['error'])['message']) },
+        ];
       default:
         return [];
     }
@@ -132,11 +133,11 @@ function openReader(): (data: string) => Piece[] {
 }
 
 function readEnd(response: JsonObject): Piece[] {
-  const usage = objectOf(response['usage']);
+  const usage = readObject(response['usage']);
   const [promptTokens, completionTokens] = [Number(usage['input_tokens']), Number(usage['output_tokens'])];
-  const reason = textOf(objectOf(response['incomplete_details'])['reason']);
+  const reason = readText(readObject(response['incomplete_details'])['reason']);
   return [
-    ...modelOf(response),
+    ...readModel(response),
     ...(Number.isFinite(promptTokens + completionTokens)
       ? [{ kind: 'served' as const, served: { promptTokens, completionTokens } }]
       : []),
@@ -144,12 +145,12 @@ function readEnd(response: JsonObject): Piece[] {
   ];
 }
 
-function modelOf(response: JsonObject): Piece[] {
-  const model = textOf(response['model']);
+function readModel(response: JsonObject): Piece[] {
+  const model = readText(response['model']);
   return model === '' ? [] : [{ kind: 'served', served: { model } }];
 }
 
-function snippets(model: string, base: string): Snippet[] {
+function buildSnippets(model: string, base: string): Snippet[] {
   const name = JSON.stringify(model);
   return [
     {
@@ -168,8 +169,8 @@ console.log(response.output_text);`,
       about: 'For a shell.',
       code: [
         'codex -c model_provider=router -c model_providers.router.name=router',
-        `-c ${shellWord(`model_providers.router.base_url=${base}/v1`)} -c model_providers.router.env_key=RTR_KEY`,
-        `-c model_providers.router.wire_api=responses --model ${shellWord(model)}`,
+        `-c ${quoteForShell(`model_providers.router.base_url=${base}/v1`)} -c model_providers.router.env_key=RTR_KEY`,
+        `-c model_providers.router.wire_api=responses --model ${quoteForShell(model)}`,
       ].join(' \\\n  '),
     },
   ];

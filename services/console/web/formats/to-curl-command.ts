@@ -8,30 +8,31 @@ const maxImageCharacters = 48;
  */
 export function toCurlCommand(url: string, headers: Readonly<Record<string, string>>, body: JsonObject): string {
   return [
-    `curl -N ${shellWord(url)} \\`,
+    `curl -N ${quoteForShell(url)} \\`,
     `  -H "Authorization: Bearer $RTR_KEY" -H "Content-Type: application/json" \\`,
     ...Object.entries(headers).map(([name, value]) => `  -H "${name}: ${value}" \\`),
-    `  -d ${shellWord(JSON.stringify(shorten(body), null, 2))}`,
+    `  -d ${quoteForShell(JSON.stringify(shortenImages(body), null, 2))}`,
   ].join('\n');
 }
 
-function shorten(value: Json | undefined): Json | undefined {
-  if (typeof value === 'string') return isImage(value) ? `${value.slice(0, maxImageCharacters)}…` : value;
-  if (Array.isArray(value)) return value.map((each) => shorten(each) ?? null);
+function shortenImages(value: Json | undefined): Json | undefined {
+  if (typeof value === 'string') return isImageUrl(value) ? `${value.slice(0, maxImageCharacters)}…` : value;
+  if (Array.isArray(value)) return value.map((item) => shortenImages(item) ?? null);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, each]) => [
       name,
-      name === 'data' && typeof each === 'string' ? `${each.slice(0, maxImageCharacters)}…` : shorten(each),
+      // The messages format has an image's bytes in `data`.
+      name === 'data' && typeof each === 'string' ? `${each.slice(0, maxImageCharacters)}…` : shortenImages(each),
     ]),
   );
 }
 
-function isImage(text: string): boolean {
+function isImageUrl(text: string): boolean {
   return text.startsWith('data:image/');
 }
 
 /** Quotes a text as one literal word of a POSIX shell. */
-export function shellWord(text: string): string {
+export function quoteForShell(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,16 +1,16 @@
 import type { JsonObject } from '#shared/core/json.ts';
-import type { Piece, Settings, Turn } from './conversation.ts';
+import type { Piece, ConversationSettings, Turn } from './conversation.ts';
 
 export interface Snippet {
   id: string;
   name: string;
-  /** The place where the code is put, such as a file. */
+  /** What the code is for: a package, a shell, or a file. */
   about: string;
   code: string;
 }
 
 export interface WantedBatch {
-  /** The id of the file, as the upload answered it. */
+  /** The id of the uploaded file. */
   file: string;
   endpoint: string;
   /** Hours after which unfinished lines expire. */
@@ -21,10 +21,10 @@ export interface WantedBatch {
 export interface WebBatches {
   filesPath: string;
   path: string;
-  creation: (wanted: WantedBatch) => JsonObject;
+  buildCreation: (wanted: WantedBatch) => JsonObject;
 }
 
-/** What the pages know of a client format, to speak it and to show example code for it. They contain no other knowledge of formats. */
+/** Everything that the pages know of a client format: how to speak it, and example code. */
 export interface WebFormat {
   /** The name of the format in `RouterFacts`. */
   name: string;
@@ -35,12 +35,12 @@ export interface WebFormat {
   /** The headers of a request besides the content type and the key. */
   headers: Readonly<Record<string, string>>;
   /** Builds the body of a streamed request from a conversation. */
-  buildRequest: (turns: readonly Turn[], settings: Settings) => JsonObject;
+  buildRequest: (turns: readonly Turn[], settings: ConversationSettings) => JsonObject;
   /**
    * Creates a reader of one streamed answer. The reader is called with the data of each event in order, and returns what the event adds.
    */
   openReader: () => (data: string) => Piece[];
-  /** How to upload files and create batches; absent for a format whose API has no such batches. */
+  /** How to upload files and create batches; absent if the API of the format creates no batches from files. */
   batches?: WebBatches;
   /**
    * Returns example code that requests a model with the usual clients. The key is always in the variable RTR_KEY, never in the code.

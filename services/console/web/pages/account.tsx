@@ -11,19 +11,19 @@ import { Failure } from '../parts/failure.tsx';
 import { Page } from '../parts/page.tsx';
 import { AlertEmails } from './account/alert-emails.tsx';
 import { DeleteAccount } from './account/delete-account.tsx';
-import { EmailAddress, Name } from './account/profile.tsx';
+import { EmailForm, NameForm } from './account/profile.tsx';
 import { Programs } from './account/programs.tsx';
 import { SecondFactor } from './account/second-factor.tsx';
 import { Sessions } from './account/sessions.tsx';
 import { Tokens } from './account/tokens.tsx';
 
-/** The page of the signed-in person's account. A person who lacks a demanded second factor sees only what the API allows without it. */
+/** The page of the signed-in person's account. A person who lacks a demanded second factor sees only the parts that the API allows. */
 export function Account() {
   const { user } = useSession();
   const factors = useApi<SecondFactors>('/second-factor', { enabled: user.hasPassword === true });
-  const isFree = user.hasPassword !== true || factors.data?.demanded === false || factors.error !== null;
-  const [shownDialog, setAsks] = useState<'all'>();
-  const signOut = useChange<'all', void>(async () => {
+  const mayChangeAccount = user.hasPassword !== true || factors.data?.demanded === false || factors.error !== null;
+  const [shownDialog, setShownDialog] = useState<'all'>();
+  const signOutEverywhere = useChange<'all', void>(async () => {
     await callApi('DELETE', '/sessions');
     deleteConversations(user.id);
     setSession(null);
@@ -46,17 +46,17 @@ export function Account() {
           </Text>
         </Stack>
       </section>
-      {isFree ? <Name /> : null}
+      {mayChangeAccount ? <NameForm /> : null}
       {user.hasPassword ? (
         <>
-          {isFree ? <EmailAddress /> : null}
-          <Password email={user.email} />
+          {mayChangeAccount ? <EmailForm /> : null}
+          <PasswordForm email={user.email} />
           <SecondFactor />
         </>
       ) : null}
-      {isFree ? <AlertEmails /> : null}
+      {mayChangeAccount ? <AlertEmails /> : null}
       <Sessions />
-      {isFree ? (
+      {mayChangeAccount ? (
         <>
           <Programs />
           <Tokens />
@@ -69,17 +69,17 @@ export function Account() {
         <Text size="sm" mb="sm">
           Ends all your sessions, on this and every other device, and signs out your programs. Your keys keep working.
         </Text>
-        <Button variant="default" onClick={() => setAsks('all')}>
+        <Button variant="default" onClick={() => setShownDialog('all')}>
           Sign out everywhere
         </Button>
       </section>
-      {isFree ? <DeleteAccount /> : null}
+      {mayChangeAccount ? <DeleteAccount /> : null}
       <Confirm
         title="Sign out everywhere?"
         action="Sign out everywhere"
-        change={signOut}
+        change={signOutEverywhere}
         input={shownDialog}
-        onClose={() => setAsks(undefined)}
+        onClose={() => setShownDialog(undefined)}
       >
         You have to sign in again, on this device too.
       </Confirm>
@@ -87,7 +87,7 @@ export function Account() {
   );
 }
 
-function Password({ email }: { email: string }) {
+function PasswordForm({ email }: { email: string }) {
   const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
   const change = useChange(

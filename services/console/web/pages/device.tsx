@@ -9,27 +9,27 @@ import { Failure } from '../parts/failure.tsx';
 import { InsecureNotice } from '../parts/insecure-notice.tsx';
 import { Page } from '../parts/page.tsx';
 
-/** The page on which a person approves the sign-in of a program by the code that it shows. */
+/** The page on which a person approves the sign-in of a program by the code that the program shows. */
 export function Device() {
   const codeInUrl = new URLSearchParams(useSearch()).get('code') ?? '';
-  const [entered, setEntered] = useState(codeInUrl);
-  const [done, setDone] = useState<'approve' | 'deny'>();
-  const find = useChange<string, Found>(
-    async (code) => ({ code, program: await callApi<WaitingProgram>('POST', `${pathOf(code)}/find`) }),
+  const [enteredCode, setEnteredCode] = useState(codeInUrl);
+  const [decision, setDecision] = useState<'approve' | 'deny'>();
+  const findProgram = useChange<string, FoundProgram>(
+    async (code) => ({ code, program: await callApi<WaitingProgram>('POST', `${buildPath(code)}/find`) }),
     [],
   );
-  // A code in the URL is looked up only when the person submits it. A link of somebody else must not use up the person's tries.
+  // A code in the URL is looked up only when the person submits it. Otherwise a link of somebody else could use up the person's tries.
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
-    find.mutate(entered.trim());
+    findProgram.mutate(enteredCode.trim());
   };
   return (
     <Page title="Sign in a program">
-      {done === undefined ? (
+      {decision === undefined ? (
         <>
           <InsecureNotice>
-            Programs sign in over plain http to a router on their own machine only, and what you do here can be read on
-            the way.
+            Over plain http, programs sign in only to a router on their own machine. What you do on this page can be
+            read on the way.
           </InsecureNotice>
           <form className="panel" onSubmit={onSubmit}>
             <Group align="end">
@@ -42,22 +42,24 @@ export function Device() {
                 required
                 withAsterisk={false}
                 maxLength={20}
-                value={entered}
-                onChange={({ currentTarget }) => setEntered(currentTarget.value)}
+                value={enteredCode}
+                onChange={({ currentTarget }) => setEnteredCode(currentTarget.value)}
               />
-              <Button type="submit" variant="default" loading={find.isPending}>
+              <Button type="submit" variant="default" loading={findProgram.isPending}>
                 Continue
               </Button>
             </Group>
           </form>
-          {find.error ? <NotFound error={find.error} /> : null}
-          {find.data ? <Decision key={find.data.code} found={find.data} onDone={setDone} /> : null}
+          {findProgram.error ? <NotFound error={findProgram.error} /> : null}
+          {findProgram.data ? (
+            <Decision key={findProgram.data.code} found={findProgram.data} onDone={setDecision} />
+          ) : null}
         </>
       ) : (
         <section className="panel">
           <Text role="status">
-            {done === 'approve'
-              ? 'The program is signed in. You can close this page. Your account lists it, and signs it out again.'
+            {decision === 'approve'
+              ? 'The program is signed in. You can close this page. The page of your account lists the program, and can sign it out again.'
               : 'The program was not signed in. You can close this page.'}
           </Text>
         </section>
@@ -66,12 +68,12 @@ export function Device() {
   );
 }
 
-interface Found {
+interface FoundProgram {
   code: string;
   program: WaitingProgram;
 }
 
-function pathOf(code: string): string {
+function buildPath(code: string): string {
   return `/devices/${encodeURIComponent(code)}`;
 }
 
@@ -79,18 +81,18 @@ function NotFound({ error }: { error: ApiFailure }) {
   if (error.code === 'no_device') return <Failure title="There is no program with this code" error={error} />;
   // While the router is updated, this page may be newer than the ingress that answers.
   const hasNoRoute = error.code === 'not_found';
-  const shown = hasNoRoute ? new Error('The router is being updated. Reload this page, and try again.') : error;
-  return <Failure title="The program could not be looked up" error={shown} />;
+  const shownError = hasNoRoute ? new Error('The router is being updated. Reload this page, and try again.') : error;
+  return <Failure title="The program could not be looked up" error={shownError} />;
 }
 
-function Decision({ found, onDone }: { found: Found; onDone: (decision: 'approve' | 'deny') => void }) {
+function Decision({ found, onDone }: { found: FoundProgram; onDone: (decision: 'approve' | 'deny') => void }) {
   const { code, program } = found;
   const { client, address } = program;
   const { user } = useSession();
   const [teamId, setTeamId] = useState('');
   const decide = useChange<'approve' | 'deny', void>(
     (decision) =>
-      callApi('POST', pathOf(code), { decision, ...(teamId !== '' && decision === 'approve' && { teamId }) }),
+      callApi('POST', buildPath(code), { decision, ...(teamId !== '' && decision === 'approve' && { teamId }) }),
     [],
   );
   const accounts = [
@@ -108,8 +110,8 @@ function Decision({ found, onDone }: { found: Found; onDone: (decision: 'approve
           from the address {address}.
         </Text>
         <Text size="sm" fw={600}>
-          Approve it only if you have just started it yourself, and it shows the code {code.toUpperCase()}. Whoever sent
-          you this code would use your account.
+          Approve the program only if you have just started it yourself, and it shows the code {code.toUpperCase()}.
+          Whoever sent you this code would use your account.
         </Text>
         {user.teams.length > 0 ? (
           <Select

@@ -19,7 +19,7 @@ export function LinkPage({ token }: { token: string }) {
   }, []);
   return (
     <Frame>
-      {link.data ? <NewAccount path={path} link={link.data} /> : null}
+      {link.data ? <LinkForm path={path} link={link.data} /> : null}
       {link.isPending ? <Loading what="the link" /> : null}
       {link.error && !link.data ? (
         <Failure
@@ -27,7 +27,7 @@ export function LinkPage({ token }: { token: string }) {
           error={
             link.error.status === 404
               ? new Error(
-                  'It was already used or has expired. Ask the sender for a new one; the first administrator gets one with: npx rtr admin link',
+                  'The link was already used or has expired. Ask the sender for a new link. The first administrator gets one with: npx rtr admin link',
                 )
               : link.error
           }
@@ -40,44 +40,45 @@ export function LinkPage({ token }: { token: string }) {
   );
 }
 
-const sentences: Record<Link['kind'], string> = {
+const introductions: Record<Link['kind'], string> = {
   'first-admin': 'This is the first account. It can invite others and change everything.',
   invitation: 'You are invited. Choose your name and a password.',
   password: 'Choose a new password for your account. You are signed out everywhere else.',
 };
 
-function NewAccount({ path, link: { kind, email: invited } }: { path: string; link: Link }) {
+function LinkForm({ path, link: { kind, email: invitedEmail } }: { path: string; link: Link }) {
   const [, go] = useLocation();
   const [name, setName] = useState('');
-  const [email, setEmail] = useState(invited ?? '');
+  const [email, setEmail] = useState(invitedEmail ?? '');
   const [password, setPassword] = useState('');
-  const open = useChange(
+  const submitForm = useChange(
     (input: { name: string; email: string; password: string }) => callApi<SignInAnswer>('POST', path, input),
     [],
   );
-  const [needed, setNeeded] = useState<SecondStepNeeded['secondStep']>();
-  const enter = (session: SignInSession): void => {
+  const [neededStep, setNeededStep] = useState<SecondStepNeeded['secondStep']>();
+  const signIn = (session: SignInSession): void => {
     setSession(session);
     go('/', { replace: true });
   };
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
     const onSuccess = (answer: SignInAnswer): void => {
-      if ('secondStep' in answer) setNeeded(answer.secondStep);
-      else enter(answer);
+      if ('secondStep' in answer) setNeededStep(answer.secondStep);
+      else signIn(answer);
     };
-    open.mutate({ name, email, password }, { onSuccess });
+    submitForm.mutate({ name, email, password }, { onSuccess });
   };
   const problemOf = (field: string): string | undefined =>
-    open.error?.field === field ? open.error.message : undefined;
-  if (needed) return <SecondStep needed={needed} onSession={enter} onBack={() => go('/', { replace: true })} />;
+    submitForm.error?.field === field ? submitForm.error.message : undefined;
+  if (neededStep)
+    return <SecondStep neededStep={neededStep} onSession={signIn} onBack={() => go('/', { replace: true })} />;
   return (
     <form onSubmit={onSubmit}>
       <Stack>
         <div>
           <Title order={1}>Welcome</Title>
           <Text size="sm" c="dimmed">
-            {sentences[kind]}
+            {introductions[kind]}
           </Text>
         </div>
         {kind === 'password' ? null : (
@@ -98,7 +99,7 @@ function NewAccount({ path, link: { kind, email: invited } }: { path: string; li
           autoComplete="username"
           required
           withAsterisk={false}
-          readOnly={invited !== undefined}
+          readOnly={invitedEmail !== undefined}
           value={email}
           error={problemOf('email')}
           onChange={({ currentTarget }) => setEmail(currentTarget.value)}
@@ -115,13 +116,13 @@ function NewAccount({ path, link: { kind, email: invited } }: { path: string; li
           error={problemOf('password')}
           onChange={({ currentTarget }) => setPassword(currentTarget.value)}
         />
-        {open.error && open.error.field === undefined ? (
+        {submitForm.error && submitForm.error.field === undefined ? (
           <Failure
             title={kind === 'password' ? 'The password was not set' : 'The account was not created'}
-            error={open.error}
+            error={submitForm.error}
           />
         ) : null}
-        <Button type="submit" loading={open.isPending}>
+        <Button type="submit" loading={submitForm.isPending}>
           {kind === 'password' ? 'Set password' : 'Create account'}
         </Button>
       </Stack>

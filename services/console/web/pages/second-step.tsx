@@ -8,35 +8,38 @@ import { useChange } from '../api/use-api.ts';
 import { Failure } from '../parts/failure.tsx';
 
 export interface SecondStepProps {
-  needed: SecondStepNeeded['secondStep'];
+  neededStep: SecondStepNeeded['secondStep'];
   onSession: (session: SignInSession) => void;
   onBack: () => void;
 }
 
-export function SecondStep({ needed, onSession, onBack }: SecondStepProps) {
+export function SecondStep({ neededStep, onSession, onBack }: SecondStepProps) {
   const [code, setCode] = useState('');
-  const send = useChange((step: Step) => callApi<SignInSession>('POST', '/session/second', step), []);
-  const prove = useChange<void, SignInSession>(async () => {
+  const sendCode = useChange((step: Step) => callApi<SignInSession>('POST', '/session/second', step), []);
+  const provePasskey = useChange<void, SignInSession>(async () => {
     const optionsJSON = await callApi<PasskeyOptions>('POST', '/session/second/passkey');
     const passkey = await startAuthentication({ optionsJSON });
     return callApi<SignInSession>('POST', '/session/second', { passkey } satisfies Step);
   }, []);
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
-    send.mutate({ code }, { onSuccess: onSession });
+    sendCode.mutate({ code }, { onSuccess: onSession });
   };
   return (
     <Stack>
-      {needed.passkeys ? (
-        <Button loading={prove.isPending} onClick={() => prove.mutate(undefined, { onSuccess: onSession })}>
+      {neededStep.passkeys ? (
+        <Button
+          loading={provePasskey.isPending}
+          onClick={() => provePasskey.mutate(undefined, { onSuccess: onSession })}
+        >
           Use a passkey
         </Button>
       ) : null}
-      {prove.error ? <Failure title="The passkey was not accepted" error={prove.error} /> : null}
+      {provePasskey.error ? <Failure title="The passkey was not accepted" error={provePasskey.error} /> : null}
       <form onSubmit={onSubmit}>
         <Stack>
           <TextInput
-            label={needed.app ? 'Code of your authenticator app, or a recovery code' : 'Recovery code'}
+            label={neededStep.app ? 'Code of your authenticator app, or a recovery code' : 'Recovery code'}
             autoComplete="one-time-code"
             autoCapitalize="none"
             spellCheck={false}
@@ -47,8 +50,8 @@ export function SecondStep({ needed, onSession, onBack }: SecondStepProps) {
             value={code}
             onChange={({ currentTarget }) => setCode(currentTarget.value)}
           />
-          {send.error ? <Failure title="You are not signed in" error={send.error} /> : null}
-          <Button type="submit" variant={needed.passkeys ? 'default' : 'filled'} loading={send.isPending}>
+          {sendCode.error ? <Failure title="You are not signed in" error={sendCode.error} /> : null}
+          <Button type="submit" variant={neededStep.passkeys ? 'default' : 'filled'} loading={sendCode.isPending}>
             Continue
           </Button>
         </Stack>

@@ -13,19 +13,21 @@ import { Frame } from '../shell/frame.tsx';
 import { SecondStep } from './second-step.tsx';
 
 export interface SignInProps {
-  /** The reason why the person's session, which exists, does not count at this moment. */
+  /** Why the person's session cannot be used at this moment, although it exists. */
   waiting?: Pick<FailureProps, 'error' | 'onRetry'>;
 }
 
 export function SignIn({ waiting }: SignInProps) {
   const ways = useApi<SignInWays>('/sign-in');
-  const { to, reason: asked } = useRequestedPage();
-  const reason = asked ?? (isEndedByPolicy() ? localAccountsOff : null);
+  const { to, reason: requestedReason } = useRequestedPage();
+  const reason = requestedReason ?? (isEndedByPolicy() ? localAccountsOff : null);
   return (
     <Frame>
       <Stack>
         <Title order={1}>Sign in</Title>
-        {isFailure(reason) ? <Failure title="You are not signed in" error={new Error(signInFailures[reason])} /> : null}
+        {isKnownReason(reason) ? (
+          <Failure title="You are not signed in" error={new Error(signInFailures[reason])} />
+        ) : null}
         {waiting ? <Failure title="Your session has to wait" {...waiting} /> : null}
         <Loaded query={ways} contentName="the ways to sign in">
           {({ providers, localAccounts }) => (
@@ -41,7 +43,7 @@ export function SignIn({ waiting }: SignInProps) {
                 </Button>
               ))}
               {providers.length > 0 && localAccounts ? <Divider label="or" /> : null}
-              {localAccounts ? <LocalAccount /> : null}
+              {localAccounts ? <LocalSignIn /> : null}
             </>
           )}
         </Loaded>
@@ -50,27 +52,28 @@ export function SignIn({ waiting }: SignInProps) {
   );
 }
 
-function isFailure(reason: string | null): reason is keyof typeof signInFailures {
+function isKnownReason(reason: string | null): reason is keyof typeof signInFailures {
   return reason !== null && Object.hasOwn(signInFailures, reason);
 }
 
-function LocalAccount() {
+function LocalSignIn() {
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
-  const [needed, setNeeded] = useState<SecondStepNeeded['secondStep']>();
+  const [neededStep, setNeededStep] = useState<SecondStepNeeded['secondStep']>();
   const signIn = useChange(
     (input: { email: string; password: string }) => callApi<SignInAnswer>('POST', '/session', input),
     [],
   );
   const onSuccess = (answer: SignInAnswer): void => {
-    if ('secondStep' in answer) setNeeded(answer.secondStep);
+    if ('secondStep' in answer) setNeededStep(answer.secondStep);
     else setSession(answer);
   };
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
     signIn.mutate({ email, password }, { onSuccess });
   };
-  if (needed) return <SecondStep needed={needed} onSession={setSession} onBack={() => setNeeded(undefined)} />;
+  if (neededStep)
+    return <SecondStep neededStep={neededStep} onSession={setSession} onBack={() => setNeededStep(undefined)} />;
   return (
     <form onSubmit={onSubmit}>
       <Stack>
@@ -98,7 +101,7 @@ function LocalAccount() {
         </Button>
         <Text size="xs" c="dimmed">
           No account yet? Open the link of your invitation. The router prints a link for the first account when it
-          starts. <code>npx rtr admin link</code> prints a new one, also for a lost password.
+          starts. <code>npx rtr admin link</code> prints a new link, also for a lost password.
         </Text>
       </Stack>
     </form>

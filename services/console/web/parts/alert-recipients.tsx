@@ -8,7 +8,7 @@ const choices = [
   { value: 'addresses', label: 'These addresses' },
 ];
 
-/** Input for the recipients of the router's alerts. True stands for administrators, false for nobody. Others are listed by address. */
+/** Input for the recipients of the router's alerts: true for administrators, false for nobody, or a list of e-mail addresses. */
 export function AlertRecipients({
   value,
   problem,
@@ -18,7 +18,7 @@ export function AlertRecipients({
   problem: string | undefined;
   onChange: (value: Recipients) => void;
 }) {
-  const chosen = Array.isArray(value) ? 'addresses' : value ? 'administrators' : 'nobody';
+  const chosenOption = Array.isArray(value) ? 'addresses' : value ? 'administrators' : 'nobody';
   return (
     <Stack gap="xs">
       <Select
@@ -26,7 +26,7 @@ export function AlertRecipients({
         description="Workers, models, the error rate, and budgets and keys that belong to nobody"
         data={choices}
         allowDeselect={false}
-        value={chosen}
+        value={chosenOption}
         onChange={(choice) => onChange(choice === 'addresses' ? [] : choice === 'administrators')}
       />
       {Array.isArray(value) ? (

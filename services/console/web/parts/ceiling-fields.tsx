@@ -9,7 +9,7 @@ import { tierNames } from './tier-mark.tsx';
 
 export interface CeilingFieldsProps {
   value: Ceiling;
-  /** The reason why the API has refused the models, if it has. */
+  /** The reason why the API has refused the models; absent unless it has. */
   modelsProblem?: string | undefined;
   onChange: (ceiling: Ceiling) => void;
 }
@@ -27,7 +27,7 @@ export function CeilingFields({ value, modelsProblem, onChange }: CeilingFieldsP
           data={models.data?.map(({ id }) => id) ?? []}
           value={chosenModels ?? []}
           error={modelsProblem}
-          onChange={(chosen) => onChange(without(value, 'models', chosen.length > 0 && { models: chosen }))}
+          onChange={(chosen) => onChange(replaceField(value, 'models', chosen.length > 0 && { models: chosen }))}
         />
         <MultiSelect
           label="Tiers"
@@ -35,19 +35,19 @@ export function CeilingFields({ value, modelsProblem, onChange }: CeilingFieldsP
           data={tiers.map((tier) => ({ value: tier, label: tierNames[tier] }))}
           value={chosenTiers ?? []}
           onChange={(chosen) => {
-            const kept = tiers.filter((tier) => chosen.includes(tier));
-            onChange(without(value, 'tiers', kept.length > 0 && { tiers: kept }));
+            const newTiers = tiers.filter((tier) => chosen.includes(tier));
+            onChange(replaceField(value, 'tiers', newTiers.length > 0 && { tiers: newTiers }));
           }}
         />
         <Select
           label="Highest class"
-          description="Empty: that of the key; only administrators give a key the class high"
+          description="Empty: the class of the key; only administrators give a key the class high"
           data={priorityClasses.map((name) => ({ value: name, label: name }))}
           value={maxClass ?? null}
           clearable
           onChange={(chosen) => {
-            const found = priorityClasses.find((name) => name === chosen);
-            onChange(without(value, 'maxClass', found !== undefined && { maxClass: found }));
+            const newMaxClass = priorityClasses.find((name) => name === chosen);
+            onChange(replaceField(value, 'maxClass', newMaxClass !== undefined && { maxClass: newMaxClass }));
           }}
         />
       </Stack>
@@ -56,24 +56,24 @@ export function CeilingFields({ value, modelsProblem, onChange }: CeilingFieldsP
 }
 
 /** Returns a ceiling without the fields that are not set, as the API answers it. */
-export function toCeilingAnswer({ models, tiers: allowed, maxClass }: Ceiling): User['ceiling'] {
+export function toCeilingAnswer({ models, tiers: allowedTiers, maxClass }: Ceiling): User['ceiling'] {
   return {
     ...(models === undefined ? {} : { models }),
-    ...(allowed === undefined ? {} : { tiers: allowed }),
+    ...(allowedTiers === undefined ? {} : { tiers: allowedTiers }),
     ...(maxClass === undefined ? {} : { maxClass }),
   };
 }
 
-export function describeCeiling({ models, tiers: allowed, maxClass }: Ceiling): string {
+export function describeCeiling({ models, tiers: allowedTiers, maxClass }: Ceiling): string {
   const parts = [
     ...(models === undefined ? [] : [models.join(', ')]),
-    ...(allowed === undefined ? [] : [`only ${allowed.join(', ')}`]),
+    ...(allowedTiers === undefined ? [] : [`only ${allowedTiers.join(', ')}`]),
     ...(maxClass === undefined ? [] : [`class ${maxClass} at most`]),
   ];
   return parts.length === 0 ? 'all models and tiers' : parts.join('; ');
 }
 
-function without(ceiling: Ceiling, field: keyof Ceiling, instead: Ceiling | false): Ceiling {
+function replaceField(ceiling: Ceiling, field: keyof Ceiling, replacement: Ceiling | false): Ceiling {
   const { [field]: _, ...others } = ceiling;
-  return { ...others, ...instead };
+  return { ...others, ...replacement };
 }

@@ -17,6 +17,7 @@ export interface ConfirmProps<Input> {
   onClose: () => void;
 }
 
+/** A dialog that asks before a change is made, makes it, and shows its failure. */
 export function Confirm<Input>({
   title,
   children,

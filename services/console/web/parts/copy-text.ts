@@ -14,25 +14,25 @@ export async function copyText(text: string): Promise<boolean> {
       // The browser or the person does not permit the API, but the command may still work.
     }
   }
-  return copySelected(text);
+  return copyByCommand(text);
 }
 
-function copySelected(text: string): boolean {
-  const focused = document.activeElement;
+function copyByCommand(text: string): boolean {
+  const focusedElement = document.activeElement;
   // A dialog takes the focus back from everything outside of it.
-  const place = focused?.closest('[role=dialog]') ?? document.body;
+  const parent = focusedElement?.closest('[role=dialog]') ?? document.body;
   const field = document.createElement('textarea');
   field.value = text;
   field.readOnly = true;
   field.setAttribute('aria-hidden', 'true');
   // The field is in view, so that the page does not scroll to it.
   field.style.cssText = 'position:fixed;inset:0 auto auto 0;width:1px;height:1px;padding:0;border:0;opacity:0';
-  place.append(field);
+  parent.append(field);
   try {
     field.select();
     return document.execCommand('copy');
   } finally {
     field.remove();
-    if (focused instanceof HTMLElement) focused.focus({ preventScroll: true });
+    if (focusedElement instanceof HTMLElement) focusedElement.focus({ preventScroll: true });
   }
 }

@@ -2,10 +2,10 @@ import { ActionIcon, Tooltip } from '@mantine/core';
 import { useContext, useEffect, useState } from 'react';
 import { copyText } from './copy-text.ts';
 import { Icon } from './icon.tsx';
-import { CopiedContext } from './once-modal.tsx';
+import { CopyContext } from './secret-modal.tsx';
 
 /** Milliseconds for which a button shows whether copying worked. */
-const shownMs = 2_000;
+const outcomeShownMs = 2_000;
 
 const outcomes = {
   copied: { words: 'Copied', icon: 'check', color: 'green' },
@@ -15,16 +15,16 @@ const outcomes = {
 /** A button that copies a text and shows whether that worked. */
 export function Copy({ value, label }: { value: string; label: string }) {
   const [outcome, setOutcome] = useState<keyof typeof outcomes>();
-  const onCopied = useContext(CopiedContext);
+  const onCopy = useContext(CopyContext);
   useEffect(() => {
     if (outcome === undefined) return undefined;
-    const timer = window.setTimeout(() => setOutcome(undefined), shownMs);
+    const timer = window.setTimeout(() => setOutcome(undefined), outcomeShownMs);
     return () => window.clearTimeout(timer);
   }, [outcome]);
   const copy = async (): Promise<void> => {
     const isCopied = await copyText(value);
     setOutcome(isCopied ? 'copied' : 'refused');
-    if (isCopied) onCopied();
+    if (isCopied) onCopy();
   };
   const { words, icon, color } = outcome ? outcomes[outcome] : ({ words: label, icon: 'copy', color: 'gray' } as const);
   return (

@@ -1,6 +1,6 @@
 import { useMediaQuery } from '@mantine/hooks';
 import { Suspense, useDeferredValue, useMemo, useRef, type ReactNode } from 'react';
-import { lazyCode } from './lazy-code.tsx';
+import { createLazyCode } from './lazy-code.tsx';
 import { Empty } from './loaded.tsx';
 import { arrangeRows, indexRows } from './table/arrange-rows.ts';
 import type { Column } from './table/column.ts';
@@ -12,21 +12,21 @@ export type { Column } from './table/column.ts';
 export interface DataListProps<Row> {
   /** The list's name for screen readers. */
   label: string;
-  /** The same array until the rows change, because it is indexed for the search; there may be thousands of rows. */
+  /** Must be the same array until the rows change, because the array is indexed for the search, and may have thousands of rows. */
   rows: readonly Row[];
   idOf: (row: Row) => string;
   /** The first column names the row. */
   columns: readonly [Column<Row>, ...Column<Row>[]];
   actions?: (row: Row) => ReactNode;
   /**
-   * The prefix of the names under which search, sorting and page are kept in the URL. It is `''` for a page's main list. Absent: they are
-   * not kept there.
+   * The prefix of the names under which search, sorting and page are kept in the URL. It is `''` for a page's main list. Absent: search,
+   * sorting and page are not kept in the URL.
    */
   address?: string;
-  /** The label of the search. Default: `Search`, and the list's name. */
+  /** The label of the search; default: `Search` followed by the list's name. */
   searchLabel?: string;
   /** Hides the search, because the page has fields of its own that filter the rows. */
-  isNarrowed?: boolean;
+  hasOwnFilters?: boolean;
   /**
    * Whether there are further rows, for a list that is fetched page by page. Such a list has no pages here, and is searched and sorted only
    * once it is complete.
@@ -40,11 +40,11 @@ const pageSize = 50;
 /** A list of at most this many rows has no search. */
 const maxUnsearchedRows = 7;
 
-const { Code: TableBar } = lazyCode(
+const { Code: TableBar } = createLazyCode(
   () => import('./table/table-bar.tsx'),
   ({ TableBar }) => TableBar,
 );
-const { Code: TablePager } = lazyCode(
+const { Code: TablePager } = createLazyCode(
   () => import('./table/table-bar.tsx'),
   ({ TablePager }) => TablePager,
 );
@@ -58,47 +58,50 @@ export function DataList<Row>({
   actions,
   address,
   searchLabel,
-  isNarrowed = false,
+  hasOwnFilters = false,
   hasMore,
 }: DataListProps<Row>) {
   const isPhone = useIsPhone();
-  const place = useRef<HTMLDivElement>(null);
+  const listElement = useRef<HTMLDivElement>(null);
   const state = useTableState(address);
   const { search, sorting, page, setSearch, setSorting, setPage, reset } = state;
-  const isWhole = hasMore !== true;
+  const isComplete = hasMore !== true;
   // The field shows a letter at once. The rows follow when they are rendered.
-  const wanted = isWhole && !isNarrowed ? search : '';
-  const sought = useDeferredValue(wanted);
-  const order = isWhole ? sorting : undefined;
+  const currentSearch = isComplete && !hasOwnFilters ? search : '';
+  const deferredSearch = useDeferredValue(currentSearch);
+  const order = isComplete ? sorting : undefined;
   const index = useMemo(() => indexRows(rows, columns), [rows, columns]);
-  const found = useMemo(
-    () => arrangeRows(index, sought, order && { column: order.column, down: order.down }),
-    [index, sought, order?.column, order?.down],
+  const foundRows = useMemo(
+    () => arrangeRows(index, deferredSearch, order && { column: order.column, isDescending: order.isDescending }),
+    [index, deferredSearch, order?.column, order?.isDescending],
   );
-  const size = hasMore === undefined ? pageSize : Math.max(1, rows.length);
-  const pages = Math.max(1, Math.ceil(found.length / size));
-  const at = Math.min(page, pages - 1);
-  const shown = useMemo(() => found.slice(at * size, (at + 1) * size), [found, at, size]);
+  const rowsPerPage = hasMore === undefined ? pageSize : Math.max(1, rows.length);
+  const pageCount = Math.max(1, Math.ceil(foundRows.length / rowsPerPage));
+  const shownPage = Math.min(page, pageCount - 1);
+  const shownRows = useMemo(
+    () => foundRows.slice(shownPage * rowsPerPage, (shownPage + 1) * rowsPerPage),
+    [foundRows, shownPage, rowsPerPage],
+  );
 
-  const sortable = isWhole && rows.length > 1 ? columns.filter(({ sortBy }) => sortBy) : [];
-  const isSearched = wanted.trim() !== '';
+  const sortable = isComplete && rows.length > 1 ? columns.filter(({ sortBy }) => sortBy) : [];
+  const isSearched = currentSearch.trim() !== '';
   const hasSearch =
-    isWhole &&
-    !isNarrowed &&
+    isComplete &&
+    !hasOwnFilters &&
     (isSearched || rows.length > maxUnsearchedRows) &&
     columns.some((column) => column.sortBy ?? column.search);
   const goTo = (next: number): void => {
     setPage(next);
-    const { current } = place;
+    const { current } = listElement;
     current?.querySelector('[role=region]')?.scrollTo({ top: 0 });
     if (current && current.getBoundingClientRect().top < 0) current.scrollIntoView();
   };
-  const rowsProps = { label, rows: shown, idOf, columns, ...(actions && { actions }) };
-  const counts = { found: found.length, all: rows.length, from: at * size, shown: shown.length };
+  const rowsProps = { label, rows: shownRows, idOf, columns, ...(actions && { actions }) };
+  const counts = { found: foundRows.length, all: rows.length, from: shownPage * rowsPerPage, shown: shownRows.length };
   return (
-    <div ref={place} className="table-place" aria-busy={sought !== wanted}>
+    <div ref={listElement} className="table-place" aria-busy={deferredSearch !== currentSearch}>
       <Suspense fallback={null}>
-        {hasSearch || pages > 1 || (sortable.length > 0 && (isPhone || order)) ? (
+        {hasSearch || pageCount > 1 || (sortable.length > 0 && (isPhone || order)) ? (
           <TableBar
             search={
               hasSearch ? { label: searchLabel ?? `Search ${label}`, value: search, onChange: setSearch } : undefined
@@ -112,7 +115,7 @@ export function DataList<Row>({
           />
         ) : null}
       </Suspense>
-      {found.length === 0 && rows.length > 0 ? (
+      {foundRows.length === 0 && rows.length > 0 ? (
         <section className="panel">
           <Empty title="Nothing matches">Use fewer or other words, or reset the search.</Empty>
         </section>
@@ -123,12 +126,12 @@ export function DataList<Row>({
           {...rowsProps}
           sortable={sortable.length > 0}
           sorting={order}
-          isNumeric={(key) => typeof index.valuesOf(key)?.find((value) => value !== undefined) === 'number'}
+          isNumeric={(key) => typeof index.readValues(key)?.find((value) => value !== undefined) === 'number'}
           onSort={setSorting}
         />
       )}
       <Suspense fallback={null}>
-        {pages > 1 ? <TablePager label={label} page={at} pages={pages} onPage={goTo} /> : null}
+        {pageCount > 1 ? <TablePager label={label} page={shownPage} pageCount={pageCount} onPage={goTo} /> : null}
       </Suspense>
     </div>
   );

@@ -1,11 +1,11 @@
-import { timeZone } from './time-zone.ts';
+import { getTimeZone } from './time-zone.ts';
 
 /** Returns the date of a time in the chosen time zone, in the form of a date input, for example `2026-11-28`. Empty for an invalid time. */
-export function dateOf(at: number): string {
+export function toInputDate(at: number): string {
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return '';
   const [year, month, day] =
-    timeZone() === 'utc'
+    getTimeZone() === 'utc'
       ? [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()]
       : [date.getFullYear(), date.getMonth(), date.getDate()];
   // The year is padded, because while a year is typed the input has the years 2, 20 and 202.
@@ -13,7 +13,7 @@ export function dateOf(at: number): string {
 }
 
 /** Returns the last second of a day in the chosen time zone; undefined for an empty input or an invalid date. */
-export function endOfDay(date: string): number | undefined {
-  const at = new Date(`${date}T23:59:59${timeZone() === 'utc' ? 'Z' : ''}`).getTime();
+export function findEndOfDay(date: string): number | undefined {
+  const at = new Date(`${date}T23:59:59${getTimeZone() === 'utc' ? 'Z' : ''}`).getTime();
   return Number.isNaN(at) ? undefined : at;
 }

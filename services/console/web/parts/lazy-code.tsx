@@ -1,56 +1,62 @@
 import { lazy, type ComponentType } from 'react';
 
-/** Milliseconds before each further try to load code. It is tried again because the router may be restarting. */
+/** Milliseconds before each further try to load code. Loading is tried again because the router may be restarting. */
 const waitsMs = [500, 1_000, 2_000, 4_000];
 
-/** The messages for code that could not be fetched. Those of Chromium and Firefox contain the code's URL, that of Safari does not. */
-const notFetched = /dynamically imported module(?:: (?<address>\S+))?|module script failed/i;
+/**
+ * The messages of browsers for code that could not be fetched. In Chromium and Firefox, the message contains the code's URL, in Safari it
+ * does not.
+ */
+const notFetchedMessage = /dynamically imported module(?:: (?<address>\S+))?|module script failed/i;
 
 export interface LazyCode<Props> {
-  /** Shows the component when its code is loaded. Until then it suspends. */
+  /** Shows the component once its code is loaded, and suspends until then. */
   Code: ComponentType<Props>;
   /** Loads the code before the component is shown. Resolves even if that fails. */
   preload: () => Promise<void>;
 }
 
-/** Each function creates a component anew whose code could not be loaded, because React never tries again after a failure. */
-const failed = new Set<() => void>();
+/**
+ * A function for each component whose code could not be loaded. It creates the component anew, because React never tries again after a
+ * failure.
+ */
+const recreators = new Set<() => void>();
 
-/** Lets code that could not be loaded be loaded again when it is shown next. To be called only after the failure is shown. */
+/** Lets code that could not be loaded be loaded again when its component is shown next. To be called only after the failure is shown. */
 export function resetFailedCode(): void {
-  for (const renew of failed) renew();
-  failed.clear();
+  for (const recreate of recreators) recreate();
+  recreators.clear();
 }
 
 /**
  * Creates a component whose code loads when it is first shown.
  * @param load imports the module
  */
-export function lazyCode<Module extends object, Props extends object>(
+export function createLazyCode<Module extends object, Props extends object>(
   load: () => Promise<Module>,
-  componentOf: (module: Module) => ComponentType<Props>,
+  findComponent: (module: Module) => ComponentType<Props>,
 ): LazyCode<Props> {
   let loading: Promise<{ default: ComponentType<Props> }> | undefined;
-  const once = (): Promise<{ default: ComponentType<Props> }> => {
-    loading ??= importWithRetries(load, componentOf).then(
+  const loadOnce = (): Promise<{ default: ComponentType<Props> }> => {
+    loading ??= importWithRetries(load, findComponent).then(
       (component) => {
-        failed.delete(renew);
+        recreators.delete(recreate);
         return { default: component };
       },
       (error: unknown) => {
         loading = undefined;
-        failed.add(renew);
+        recreators.add(recreate);
         throw error;
       },
     );
     return loading;
   };
-  let Current = lazy(once);
-  const renew = (): void => void (Current = lazy(once));
+  let Current = lazy(loadOnce);
+  const recreate = (): void => void (Current = lazy(loadOnce));
   return {
     Code: (props) => <Current {...props} />,
     preload: () =>
-      once().then(
+      loadOnce().then(
         () => undefined,
         () => undefined,
       ),
@@ -60,21 +66,21 @@ export function lazyCode<Module extends object, Props extends object>(
 /** Imports a module and returns the component in it. Tries again for a few seconds while the module cannot be fetched. */
 async function importWithRetries<Module, Component>(
   load: () => Promise<Module>,
-  componentOf: (module: Module) => Component | undefined,
+  findComponent: (module: Module) => Component | undefined,
 ): Promise<Component> {
-  let attempt = load;
+  let importModule = load;
   for (let count = 0; ; count += 1) {
     try {
-      const component = componentOf(await attempt());
+      const component = findComponent(await importModule());
       if (component) return component;
       throw new Error('The code of this page is incomplete.');
     } catch (error) {
-      const found = error instanceof Error ? notFetched.exec(error.message) : null;
+      const fetchFailure = error instanceof Error ? notFetchedMessage.exec(error.message) : null;
       const waitMs = waitsMs[count];
-      if (!found || waitMs === undefined) throw error;
-      const address = found.groups?.['address']?.replace(/\?.*/, '');
+      if (!fetchFailure || waitMs === undefined) throw error;
+      const address = fetchFailure.groups?.['address']?.replace(/\?.*/, '');
       // Chromium remembers that a URL could not be fetched, so another URL is imported.
-      if (address !== undefined) attempt = () => import(/* @vite-ignore */ `${address}?again=${count}`);
+      if (address !== undefined) importModule = () => import(/* @vite-ignore */ `${address}?again=${count}`);
       await new Promise((resolve) => window.setTimeout(resolve, waitMs));
     }
   }

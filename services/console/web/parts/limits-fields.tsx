@@ -2,7 +2,7 @@ import type { Limits } from '#shared/accounts/limits/limits.ts';
 import { SimpleGrid } from '@mantine/core';
 import { NumberField } from './number-field.tsx';
 
-const names: readonly { field: keyof Limits; label: string; isMoney?: boolean }[] = [
+const limitFields: readonly { field: keyof Limits; label: string; isMoney?: boolean }[] = [
   { field: 'requestsPerMinute', label: 'Requests a minute' },
   { field: 'tokensPerMinute', label: 'Tokens a minute' },
   { field: 'concurrentRequests', label: 'Requests at once' },
@@ -15,22 +15,22 @@ const names: readonly { field: keyof Limits; label: string; isMoney?: boolean }[
 /** Inputs for limits. An empty input means no limit. */
 export function LimitsFields({
   value,
-  isSet = () => false,
+  isSetByAdmin = () => false,
   onChange,
 }: {
   value: Limits;
   /** Returns whether an administrator has set the limit, so that the person may not change it. */
-  isSet?: (name: keyof Limits) => boolean;
+  isSetByAdmin?: (name: keyof Limits) => boolean;
   onChange: (limits: Limits) => void;
 }) {
   return (
     <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm" verticalSpacing="xs">
-      {names.map(({ field, label, isMoney = false }) => (
+      {limitFields.map(({ field, label, isMoney = false }) => (
         <NumberField
           key={field}
           label={label}
-          disabled={isSet(field)}
-          description={isSet(field) ? 'Set by an administrator' : undefined}
+          disabled={isSetByAdmin(field)}
+          description={isSetByAdmin(field) ? 'Set by an administrator' : undefined}
           placeholder="no limit"
           min={isMoney ? 0.01 : 1}
           allowDecimal={isMoney}
@@ -40,7 +40,7 @@ export function LimitsFields({
           number={value[field]}
           onNumber={(limit) => {
             const { [field]: _, ...others } = value;
-            // Zero is kept, and the field raises it to its minimum. Dropping it would silently remove the limit.
+            // Zero is kept, and the field raises it to its minimum. Dropping zero would silently remove the limit.
             onChange(limit === undefined ? others : { ...others, [field]: limit });
           }}
         />
@@ -50,12 +50,14 @@ export function LimitsFields({
 }
 
 export function describeLimits(limits: Limits): string {
-  const parts = names.flatMap(({ field, label, isMoney }) => {
+  const parts = limitFields.flatMap(({ field, label, isMoney }) => {
     const limit = limits[field];
     if (limit === undefined) return [];
-    const [unit = '', ...span] = label.split(' ');
+    const [unit = '', ...periodWords] = label.split(' ');
     const amount = limit.toLocaleString('en', isMoney ? { minimumFractionDigits: 2 } : {});
-    return [isMoney ? `$${amount} ${span.join(' ')}` : `${amount} ${unit.toLowerCase()} ${span.join(' ')}`];
+    return [
+      isMoney ? `$${amount} ${periodWords.join(' ')}` : `${amount} ${unit.toLowerCase()} ${periodWords.join(' ')}`,
+    ];
   });
   return parts.length === 0 ? 'none' : parts.join(', ');
 }

@@ -11,18 +11,18 @@ export interface LoadedProps<Answer> {
   children: (answer: Answer) => ReactNode;
 }
 
-/** Renders an answer of the API. Until there is one, it renders a placeholder or the failure. */
-export function Loaded<Answer>({ query, contentName: what, children }: LoadedProps<Answer>) {
+/** Renders an answer of the API. Until there is an answer, it renders a placeholder or the failure. */
+export function Loaded<Answer>({ query, contentName, children }: LoadedProps<Answer>) {
   if (query.data !== undefined) return children(query.data);
   if (query.error)
-    return <Failure title={`Could not load ${what}`} error={query.error} onRetry={() => void query.refetch()} />;
-  return <Loading what={what} />;
+    return <Failure title={`Could not load ${contentName}`} error={query.error} onRetry={() => void query.refetch()} />;
+  return <Loading what={contentName} />;
 }
 
-export function Loading({ what }: { what: string }) {
+export function Loading({ what: contentName }: { what: string }) {
   return (
     <Stack gap="xs" aria-busy="true" role="status">
-      <VisuallyHidden>Loading {what} …</VisuallyHidden>
+      <VisuallyHidden>Loading {contentName} …</VisuallyHidden>
       <Skeleton h="1.25rem" w="40%" />
       <Skeleton h="1.25rem" />
       <Skeleton h="1.25rem" w="75%" />

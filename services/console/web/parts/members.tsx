@@ -7,7 +7,7 @@ import { useIsAdmin } from '../api/session.ts';
 import { DataList } from './data-list.tsx';
 import { Failure } from './failure.tsx';
 
-const roles: { value: TeamRole; label: string }[] = [
+const roleOptions: { value: TeamRole; label: string }[] = [
   { value: 'owner', label: 'Owner: creates keys, adds people' },
   { value: 'member', label: 'Member' },
 ];
@@ -22,10 +22,10 @@ export function Members({ team, onClose }: { team: Team | undefined; onClose: ()
 }
 
 function MemberList({ team: { id, members } }: { team: Team }) {
-  const path = (user: string): string => `/teams/${encodeURIComponent(id)}/members/${encodeURIComponent(user)}`;
+  const buildPath = (user: string): string => `/teams/${encodeURIComponent(id)}/members/${encodeURIComponent(user)}`;
   const change = useChange(
     ({ user, role }: { user: string; role: TeamRole | 'none' }) =>
-      role === 'none' ? callApi('DELETE', path(user)) : callApi('PUT', path(user), { role }),
+      role === 'none' ? callApi('DELETE', buildPath(user)) : callApi('PUT', buildPath(user), { role }),
     ['/teams', '/session'],
   );
   const isAdmin = useIsAdmin();
@@ -44,16 +44,16 @@ function MemberList({ team: { id, members } }: { team: Team }) {
           columns={[
             {
               label: 'Person',
-              render: (member) => <Person of={member} />,
+              render: (member) => <MemberName member={member} />,
               sortBy: ({ name }) => name,
-              search: wordsOf,
+              search: buildSearchText,
             },
             {
               label: 'Role',
               render: (member) => (
                 <Select
                   aria-label={`Role of ${member.name}`}
-                  data={roles}
+                  data={roleOptions}
                   value={member.role}
                   allowDeselect={false}
                   onChange={(role) => change.mutate({ user: member.id, role: role === 'owner' ? 'owner' : 'member' })}
@@ -87,7 +87,7 @@ function MemberList({ team: { id, members } }: { team: Team }) {
   );
 }
 
-function Person({ of: { name, email } }: { of: Team['members'][number] }) {
+function MemberName({ member: { name, email } }: { member: Team['members'][number] }) {
   return (
     <div>
       <Text size="sm" className="break">
@@ -100,7 +100,7 @@ function Person({ of: { name, email } }: { of: Team['members'][number] }) {
   );
 }
 
-function wordsOf({ name, email }: Team['members'][number]): string {
+function buildSearchText({ name, email }: Team['members'][number]): string {
   return `${name} ${email}`;
 }
 
@@ -114,34 +114,34 @@ function AddPerson({
   onAdd: (user: string) => void;
 }) {
   const users = useApi<User[]>('/users');
-  const [added, add] = useState<string | null>(null);
-  const others = users.data?.filter((user) => members.every((member) => member.id !== user.id)) ?? [];
+  const [chosenId, setChosenId] = useState<string | null>(null);
+  const nonMembers = users.data?.filter((user) => members.every((member) => member.id !== user.id)) ?? [];
   // A person who has become a member meanwhile is not added again.
-  const chosen = others.some(({ id }) => id === added) ? added : null;
+  const idToAdd = nonMembers.some(({ id }) => id === chosenId) ? chosenId : null;
   return (
     <Group align="flex-end">
       <Select
         label="Add someone"
-        placeholder={others.length === 0 ? 'Everyone is a member' : 'Choose'}
+        placeholder={nonMembers.length === 0 ? 'Everyone is a member' : 'Choose'}
         searchable
-        disabled={others.length === 0}
+        disabled={nonMembers.length === 0}
         style={{ flexGrow: 1 }}
-        data={others.map(({ id, name, email }) => ({ value: id, label: `${name} (${email})` }))}
-        value={chosen}
-        onChange={add}
+        data={nonMembers.map(({ id, name, email }) => ({ value: id, label: `${name} (${email})` }))}
+        value={idToAdd}
+        onChange={setChosenId}
       />
-      <Button disabled={chosen === null} loading={isPending} onClick={() => chosen !== null && onAdd(chosen)}>
+      <Button disabled={idToAdd === null} loading={isPending} onClick={() => idToAdd !== null && onAdd(idToAdd)}>
         Add
       </Button>
     </Group>
   );
 }
 
-function AddByAddress({ team }: { team: string }) {
+function AddByAddress({ team: teamId }: { team: string }) {
   const [email, setEmail] = useState('');
   const add = useChange(
     (address: string) =>
-      callApi('POST', `/teams/${encodeURIComponent(team)}/members`, { email: address, role: 'member' }),
+      callApi('POST', `/teams/${encodeURIComponent(teamId)}/members`, { email: address, role: 'member' }),
     ['/teams', '/session'],
   );
   const onSubmit = (event: SyntheticEvent): void => {

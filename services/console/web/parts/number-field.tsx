@@ -9,20 +9,20 @@ export interface NumberFieldProps extends Omit<NumberInputProps, 'value' | 'defa
 
 /** A field for a number with decimals. It keeps unfinished input such as `12.` until the next digit is typed. */
 export function NumberField({ number, onNumber, ...props }: NumberFieldProps) {
-  const [typed, setTyped] = useState<number | string>(number ?? '');
+  const [typedValue, setTypedValue] = useState<number | string>(number ?? '');
   return (
     <NumberInput
       {...props}
-      value={read(typed) === number ? typed : (number ?? '')}
+      value={parseNumber(typedValue) === number ? typedValue : (number ?? '')}
       onChange={(next) => {
-        setTyped(next);
-        onNumber(read(next));
+        setTypedValue(next);
+        onNumber(parseNumber(next));
       }}
     />
   );
 }
 
-function read(typed: number | string): number | undefined {
+function parseNumber(typed: number | string): number | undefined {
   const number = Number.parseFloat(String(typed));
   return Number.isNaN(number) ? undefined : number;
 }

@@ -1,7 +1,7 @@
 import type { ServedModel } from '../../contract/live.ts';
 
-/** The common names of the operations of models. A router of another release may have others. */
-const labels = new Map<string, string>([
+/** The common names of the operations of models. A router of another release may have other operations. */
+const operationNames = new Map<string, string>([
   ['generate', 'conversations'],
   ['complete', 'completions'],
   ['embed', 'embeddings'],
@@ -14,8 +14,8 @@ const labels = new Map<string, string>([
   ['translate', 'audio translations'],
 ]);
 
-export function operationLabels(operations: ServedModel['operations']): string {
-  return operations.map((operation) => labels.get(operation) ?? operation).join(', ');
+export function describeOperations(operations: ServedModel['operations']): string {
+  return operations.map((operation) => operationNames.get(operation) ?? operation).join(', ');
 }
 
 /** Returns whether a model can hold conversations. */

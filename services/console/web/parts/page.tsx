@@ -8,7 +8,9 @@ export interface PageProps {
   children: ReactNode;
 }
 
-/** The frame of every page. It sets the tab's title and moves the focus to the heading, which a screen reader then announces. */
+/**
+ * The frame of every page. Sets the title of the browser's tab, and moves the focus to the heading, which a screen reader then announces.
+ */
 export function Page({ title, about, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {

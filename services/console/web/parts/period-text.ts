@@ -6,6 +6,6 @@ const days = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone:
 
 /** Returns the dates of a period. Whole days give `Nov 23 – 29, 2026, in UTC`, other periods `since Nov 28, 2026, 5:00 PM`. */
 export function periodText({ from, to }: Period): string {
-  const isOfDays = from % dayMs === 0 && to % dayMs === 0;
-  return isOfDays ? `${days.formatRange(from, to - 1)}, in UTC` : `since ${formatDateTime(from)}`;
+  const hasWholeDays = from % dayMs === 0 && to % dayMs === 0;
+  return hasWholeDays ? `${days.formatRange(from, to - 1)}, in UTC` : `since ${formatDateTime(from)}`;
 }

@@ -4,11 +4,11 @@ import { useApi } from '../api/use-api.ts';
 import { formatDateTime } from './format.ts';
 
 export const tracedSentence =
-  'The messages are also sent to the collector of traces: who reads them there, and how long they are kept, is up to whoever runs it.';
+  'The messages are also sent to the collector of traces: who reads them there, and how long they are kept, is up to whoever runs the collector.';
 
 /**
- * Shows people whose requests are recorded who has switched recording on, since when, and who else gets the requests. Renders nothing for
- * all others.
+ * Tells people whose requests are recorded who has switched recording on, since when, and who else gets the requests. Renders nothing for
+ * people whose requests are not recorded.
  */
 export function RecordingNotice() {
   const { data: switches = [] } = useApi<RecordingSwitchAnswer[]>('/recording-switches');

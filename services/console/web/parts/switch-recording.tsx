@@ -11,32 +11,33 @@ export interface Recordable {
 }
 
 export interface SwitchRecordingProps {
-  of: 'keys' | 'teams';
+  collection: 'keys' | 'teams';
   /** Undefined while the dialog is closed. */
-  switched: Recordable | undefined;
+  recordable: Recordable | undefined;
   onClose: () => void;
 }
 
-/** Asks whether to begin or to stop recording the requests of a key or of a team's keys, and does so. */
-export function SwitchRecording({ of, switched, onClose }: SwitchRecordingProps) {
+/** Asks whether to begin or to stop recording the requests of a key, or of a team's keys, and begins or stops it. */
+export function SwitchRecording({ collection, recordable, onClose }: SwitchRecordingProps) {
   const change = useChange(
-    ({ id, records }: Recordable) => callApi('PATCH', `/${of}/${encodeURIComponent(id)}`, { records: !records }),
+    ({ id, records }: Recordable) =>
+      callApi('PATCH', `/${collection}/${encodeURIComponent(id)}`, { records: !records }),
     ['/keys', '/teams', '/recording-switches'],
   );
   const { data: routerFacts } = useApi<RouterFacts>('/about');
-  const isOn = switched?.records === true;
+  const isRecording = recordable?.records === true;
   return (
     <Confirm
-      title={isOn ? `Stop recording ${switched.name}?` : `Record the requests of ${switched?.name ?? ''}?`}
-      action={isOn ? 'Stop recording' : 'Record requests'}
+      title={isRecording ? `Stop recording ${recordable.name}?` : `Record the requests of ${recordable?.name ?? ''}?`}
+      action={isRecording ? 'Stop recording' : 'Record requests'}
       change={change}
-      input={switched}
+      input={recordable}
       onClose={onClose}
     >
-      {isOn
-        ? 'What was recorded is kept until it expires; delete it on the page of each request.'
+      {isRecording
+        ? 'Recordings are kept until they expire; you can delete each one on the page of its request.'
         : 'Prompts and answers are kept for some days, encrypted. Whoever owns the key, or its team, and administrators can read them. Each answer says that it is recorded, and the pages of keys and requests tell those concerned.'}
-      {!isOn && routerFacts?.tracesRecordings ? ` ${tracedSentence}` : null}
+      {!isRecording && routerFacts?.tracesRecordings ? ` ${tracedSentence}` : null}
     </Confirm>
   );
 }

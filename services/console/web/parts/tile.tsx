@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 export interface TileProps {
   name: string;
   value: string;
-  /** Values of the last minute, oldest first. */
+  /** Values over time, oldest first. */
   series?: readonly number[];
   isBad?: boolean;
   children: ReactNode;
@@ -27,10 +27,10 @@ export function Tile({ name, value, series, isBad = false, children }: TileProps
   );
 }
 
-/** A chart of a minute of values. It is hidden from screen readers, because the text beside it has the numbers. */
+/** A small chart of values over time. It is hidden from screen readers, because the text beside it has the numbers. */
 export function Sparkline({ values }: { values: readonly number[] }) {
-  const top = Math.max(...values, 1e-9);
-  const points = values.map((value, index) => `${index},${(40 - (value / top) * 38).toFixed(2)}`);
+  const maxValue = Math.max(...values, 1e-9);
+  const points = values.map((value, index) => `${index},${(40 - (value / maxValue) * 38).toFixed(2)}`);
   const last = values.length - 1;
   return (
     <svg className="spark" viewBox={`0 0 ${last} 40`} preserveAspectRatio="none" aria-hidden="true">

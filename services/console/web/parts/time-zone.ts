@@ -2,13 +2,13 @@
 export const timeZones = ['local', 'utc'] as const;
 export type TimeZone = (typeof timeZones)[number];
 
-let chosen: TimeZone = 'local';
+let chosenZone: TimeZone = 'local';
 
-/** Returns the time zone in which times are shown. It is the local one until another is set. */
-export function timeZone(): TimeZone {
-  return chosen;
+/** Returns the time zone in which times are shown. It is the local time zone until another is set. */
+export function getTimeZone(): TimeZone {
+  return chosenZone;
 }
 
 export function setTimeZone(zone: TimeZone): void {
-  chosen = zone;
+  chosenZone = zone;
 }

@@ -18,12 +18,12 @@ export interface OwnerChoice {
   choices: OwnerGroup[];
   choose: (owner: string) => void;
   chooseSelf: () => void;
-  /** To be called when somebody is about to choose. It loads an administrator's choices. */
+  /** To be called when somebody is about to choose. Loads the choices of an administrator. */
   onOpen: () => void;
 }
 
 /**
- * Returns the owner whose data a page shows, and how to choose another one. People can choose themselves and their teams, and
+ * Returns the owner whose data a page shows, and how to choose another owner. People can choose themselves and their teams, and
  * administrators anybody. The choice is kept in the URL, so that a view can be shared.
  */
 export function useOwner(): OwnerChoice {
@@ -53,10 +53,10 @@ export function useOwner(): OwnerChoice {
       ),
     },
   ];
-  const own = user.teams.map(({ id, name }) => ({ value: `team:${id}`, label: name }));
+  const ownTeams = user.teams.map(({ id, name }) => ({ value: `team:${id}`, label: name }));
   const groups = [
     { group: 'You', items: [{ value: self, label: 'Your own' }] },
-    ...(isAdmin ? everybody : [{ group: 'Teams', items: own }]),
+    ...(isAdmin ? everybody : [{ group: 'Teams', items: ownTeams }]),
   ];
   // Each choice is an entry of the browser's history, so that Back undoes it.
   const choose = (chosen: string): void => {
@@ -65,7 +65,7 @@ export function useOwner(): OwnerChoice {
   return {
     owner,
     isSelf: owner === self,
-    mayChoose: isAdmin || own.length > 0,
+    mayChoose: isAdmin || ownTeams.length > 0,
     choices: groups.filter(({ items }) => items.length > 0),
     choose,
     chooseSelf: () => choose(self),

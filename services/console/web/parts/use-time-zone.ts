@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react';
-import { setTimeZone, timeZone, type TimeZone } from './time-zone.ts';
+import { setTimeZone, getTimeZone, type TimeZone } from './time-zone.ts';
 
 const storageKey = 'rtr-time-zone';
 
@@ -20,11 +20,11 @@ export function chooseTimeZone(zone: TimeZone): void {
 
 /** Returns the chosen time zone; renders again when it changes. */
 export function useTimeZone(): TimeZone {
-  return useSyncExternalStore(subscribe, timeZone);
+  return useSyncExternalStore(subscribe, getTimeZone);
 }
 
 /** Returns the name of the browser's time zone, for example `Europe/Berlin`. */
-export function localZoneName(): string {
+export function findLocalZoneName(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 

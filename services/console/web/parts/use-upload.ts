@@ -4,10 +4,13 @@ import { ApiFailure } from '../api/call-api.ts';
 import { sendForm } from '../api/send-form.ts';
 import { useApi } from '../api/use-api.ts';
 import type { WebBatches } from '../formats/web-format.ts';
-import { servedFormats } from '../formats/web-formats.ts';
+import { findServedFormats } from '../formats/web-formats.ts';
 
-export interface Uploading {
-  /** The API that creates batches of the file; undefined until it is known, and if no format has files. */
+export interface UploadControl {
+  /**
+   * The API that takes files and creates batches of them; undefined until the formats of the router are known, and if no format takes
+   * files.
+   */
   api: (WebBatches & { base: string }) | undefined;
   /** The sent share of the file, from 0 to 1; undefined while nothing is uploaded. */
   share: number | undefined;
@@ -20,24 +23,27 @@ export interface Uploading {
 }
 
 /** Uploads one file at a time at the API of a format that has files. */
-export function useUpload(): Uploading {
+export function useUpload(): UploadControl {
   const routerFacts = useApi<RouterFacts>('/about');
-  const [sending, setSending] = useState<{ share: number; stop: AbortController }>();
-  const format = routerFacts.data && servedFormats(routerFacts.data).find(({ batches }) => batches !== undefined);
+  const [runningUpload, setRunningUpload] = useState<{ share: number; controller: AbortController }>();
+  const format = routerFacts.data && findServedFormats(routerFacts.data).find(({ batches }) => batches !== undefined);
   const api = format?.batches && { ...format.batches, base: format.base };
-  const upload: Uploading['upload'] = async (file, purpose) => {
+  const upload: UploadControl['upload'] = async (file, purpose) => {
     if (!api) throw new ApiFailure(0, 'no_files', 'This router takes no files.');
-    const stop = new AbortController();
+    const controller = new AbortController();
     const form = new FormData();
     form.append('purpose', purpose);
     form.append('file', file);
-    setSending({ share: 0, stop });
+    setRunningUpload({ share: 0, controller });
     try {
-      const onProgress = (share: number): void => setSending({ share, stop });
-      return await sendForm<{ id: string }>(`${api.base}${api.filesPath}`, form, { onProgress, signal: stop.signal });
+      const onProgress = (share: number): void => setRunningUpload({ share, controller });
+      return await sendForm<{ id: string }>(`${api.base}${api.filesPath}`, form, {
+        onProgress,
+        signal: controller.signal,
+      });
     } finally {
-      setSending(undefined);
+      setRunningUpload(undefined);
     }
   };
-  return { api, share: sending?.share, upload, cancel: () => sending?.stop.abort() };
+  return { api, share: runningUpload?.share, upload, cancel: () => runningUpload?.controller.abort() };
 }

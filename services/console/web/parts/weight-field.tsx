@@ -1,14 +1,14 @@
 import { NumberField } from './number-field.tsx';
 
 export interface WeightFieldProps {
-  /** The others in the queue, as the `description` names them. */
-  among: string;
+  /** The name of those among whom the weight counts, for example `keys of the owner`. */
+  othersName: string;
   value: number;
   onChange: (weight: number) => void;
 }
 
 /** An input for a weight. An empty input means 1. */
-export function WeightField({ among: othersName, value, onChange }: WeightFieldProps) {
+export function WeightField({ othersName, value, onChange }: WeightFieldProps) {
   return (
     <NumberField
       label="Weight"

@@ -7,15 +7,15 @@ import { useChange } from '../api/use-api.ts';
 import { Icon } from '../parts/icon.tsx';
 import { deleteConversations } from '../parts/conversation-database.ts';
 import { timeZones, type TimeZone } from '../parts/time-zone.ts';
-import { chooseTimeZone, localZoneName, useTimeZone } from '../parts/use-time-zone.ts';
+import { chooseTimeZone, findLocalZoneName, useTimeZone } from '../parts/use-time-zone.ts';
 
 export function AccountMenu() {
   const { user } = useSession();
   const [, go] = useLocation();
   const signOut = useChange(() => callApi<SignOutAnswer | undefined>('DELETE', '/session'), []);
-  const leave = (answer: SignOutAnswer | undefined): void => {
+  const afterSignOut = (answer: SignOutAnswer | undefined): void => {
     deleteConversations(user.id);
-    // The provider has a session of its own, which its page ends.
+    // The provider has a session of its own, which the provider's page ends.
     if (answer) window.location.assign(answer.url);
     else setSession(null);
   };
@@ -41,7 +41,7 @@ export function AccountMenu() {
         <Menu.Divider />
         <TimeZoneChoice />
         <Menu.Divider />
-        <Menu.Item disabled={signOut.isPending} onClick={() => signOut.mutate(undefined, { onSuccess: leave })}>
+        <Menu.Item disabled={signOut.isPending} onClick={() => signOut.mutate(undefined, { onSuccess: afterSignOut })}>
           {signOut.isPending ? 'Signing out…' : signOut.error ? 'Sign out failed: try again' : 'Sign out'}
         </Menu.Item>
       </Menu.Dropdown>
@@ -51,7 +51,7 @@ export function AccountMenu() {
 
 function TimeZoneChoice() {
   const zone = useTimeZone();
-  const names: Record<TimeZone, string> = { local: `Local time (${localZoneName()})`, utc: 'UTC' };
+  const names: Record<TimeZone, string> = { local: `Local time (${findLocalZoneName()})`, utc: 'UTC' };
   return (
     <>
       <Menu.Label>Times</Menu.Label>

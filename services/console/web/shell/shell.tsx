@@ -7,20 +7,20 @@ import { queryClient } from '../api/use-api.ts';
 import { LiveContext, useLive } from '../api/live-store.ts';
 import { Empty, Loading } from '../parts/loaded.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { lazyCode } from '../parts/lazy-code.tsx';
+import { createLazyCode } from '../parts/lazy-code.tsx';
 import { Page } from '../parts/page.tsx';
 import { useTimeZone } from '../parts/use-time-zone.ts';
 import { AccountMenu } from './account-menu.tsx';
-import { Boundary } from './boundary.tsx';
+import { ErrorBoundary } from './error-boundary.tsx';
 import { ColorSchemeMenu } from './color-scheme-menu.tsx';
 import { Brand } from './frame.tsx';
-import { isAt, pages } from './places.ts';
+import { isPageAt, pages } from './pages.ts';
 
-const { Code: Device } = lazyCode(
+const { Code: Device } = createLazyCode(
   () => import('../pages/device.tsx'),
   ({ Device }) => Device,
 );
-const { Code: Account } = lazyCode(
+const { Code: Account } = createLazyCode(
   () => import('../pages/account.tsx'),
   ({ Account }) => Account,
 );
@@ -40,7 +40,9 @@ export function Shell() {
     if (connection === 'lost') void queryClient.invalidateQueries({ queryKey: sessionKey });
   }, [connection]);
   const isInTeam = useSession().user.teams.length > 0;
-  const shown = pages.filter(({ adminsOnly, teamsOnly }) => (!adminsOnly || isAdmin) && (!teamsOnly || isInTeam));
+  const visiblePages = pages.filter(
+    ({ adminsOnly, teamsOnly }) => (!adminsOnly || isAdmin) && (!teamsOnly || isInTeam),
+  );
   return (
     <AppShell
       header={{ height: 52 }}
@@ -71,9 +73,9 @@ export function Shell() {
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="xs" aria-label="Pages">
-        {shown.map((place) => {
-          const { path, name, icon, preload } = place;
-          const isHere = isAt(place, location);
+        {visiblePages.map((entry) => {
+          const { path, name, icon, preload } = entry;
+          const isHere = isPageAt(entry, location);
           return (
             <NavLink
               key={path}
@@ -92,10 +94,10 @@ export function Shell() {
       </AppShell.Navbar>
       <AppShell.Main id="page">
         <div style={{ maxWidth: '80rem', marginInline: 'auto' }}>
-          <Boundary key={timeZone} at={location}>
+          <ErrorBoundary key={timeZone} url={location}>
             <Suspense fallback={<Loading what="the page" />}>
               <Switch>
-                {shown.map(({ path, Page }) => (
+                {visiblePages.map(({ path, Page }) => (
                   <Route key={path} path={path === '/' ? '/' : `${path}/*?`} component={Page} />
                 ))}
                 <Route path="/account" component={Account} />
@@ -111,14 +113,14 @@ export function Shell() {
                 </Route>
               </Switch>
             </Suspense>
-          </Boundary>
+          </ErrorBoundary>
         </div>
       </AppShell.Main>
     </AppShell>
   );
 }
 
-const words = {
+const connectionLabels = {
   connecting: ['Connecting', 'Connecting to the router for live data.'],
   live: ['Live', 'Everything here is up to date.'],
   lost: ['Offline', 'The connection to the router is lost. Trying again; what you see may be out of date.'],
@@ -126,7 +128,7 @@ const words = {
 
 export function LiveMark() {
   const { connection } = useLive();
-  const [word, sentence] = words[connection];
+  const [word, sentence] = connectionLabels[connection];
   return (
     <Tooltip label={sentence} multiline maw="18rem">
       <Group gap={6} wrap="nowrap" role="status" tabIndex={0} aria-label={`${word}. ${sentence}`}>

@@ -53,7 +53,7 @@ describe('an alert by e-mail', () => {
 
   it('links to pages that the console has', () => {
     const shell = 'services/console/web/shell';
-    const sources = ['places.ts', 'shell.tsx'].map((name) => readFileSync(`${shell}/${name}`, 'utf8'));
+    const sources = ['pages.ts', 'shell.tsx'].map((name) => readFileSync(`${shell}/${name}`, 'utf8'));
     const pages = [...sources.join('\n').matchAll(/path[:=] ?['"](\/\w*)/g)].map(([, path]) => path);
     expect(pages).toContain('/usage');
     for (const type of mailedEventTypes) {

@@ -24,7 +24,7 @@ export function AlertEmails() {
           onChange={({ currentTarget }) => change.mutate(currentTarget.checked, { onSuccess: setSession })}
         />
         <Text size="sm" c="dimmed">
-          They are sent to {user.email}, if the router has a mail server.
+          Alerts are sent to {user.email}, if the router has a mail server.
         </Text>
         {change.error ? <Failure title="This was not changed" error={change.error} /> : null}
       </Stack>

@@ -8,16 +8,16 @@ import { Failure } from '../../parts/failure.tsx';
 
 export function DeleteAccount() {
   const { user } = useSession();
-  const [isAsked, ask] = useState(false);
+  const [isDialogOpen, setDialogOpen] = useState(false);
   const [password, setPassword] = useState('');
-  const remove = useChange((input: { password?: string }) => callApi('DELETE', '/account', input), []);
+  const deleteAccount = useChange((input: { password?: string }) => callApi('DELETE', '/account', input), []);
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
     const onSuccess = (): void => {
       deleteConversations(user.id);
       setSession(null);
     };
-    remove.mutate(user.hasPassword ? { password } : {}, { onSuccess });
+    deleteAccount.mutate(user.hasPassword ? { password } : {}, { onSuccess });
   };
   return (
     <section className="panel">
@@ -26,12 +26,12 @@ export function DeleteAccount() {
       </Title>
       <Text size="sm" mb="sm">
         Your keys are revoked, your batches cancelled, and your files, stored responses, recordings, webhooks and
-        connections removed. What you have used stays in the usage of the router, without your name.
+        connections removed. Your past usage stays in the figures of the router, without your name.
       </Text>
-      <Button variant="default" onClick={() => ask(true)}>
+      <Button variant="default" onClick={() => setDialogOpen(true)}>
         Delete my account
       </Button>
-      <Modal opened={isAsked} onClose={() => ask(false)} title="Delete your account?">
+      <Modal opened={isDialogOpen} onClose={() => setDialogOpen(false)} title="Delete your account?">
         <form onSubmit={onSubmit}>
           <Stack>
             <Text size="sm">This cannot be undone.</Text>
@@ -42,14 +42,14 @@ export function DeleteAccount() {
                 required
                 withAsterisk={false}
                 value={password}
-                error={remove.error?.field === 'password' ? remove.error.message : undefined}
+                error={deleteAccount.error?.field === 'password' ? deleteAccount.error.message : undefined}
                 onChange={({ currentTarget }) => setPassword(currentTarget.value)}
               />
             ) : null}
-            {remove.error && remove.error.field !== 'password' ? (
-              <Failure title="The account was not deleted" error={remove.error} />
+            {deleteAccount.error && deleteAccount.error.field !== 'password' ? (
+              <Failure title="The account was not deleted" error={deleteAccount.error} />
             ) : null}
-            <Button type="submit" color="red.8" loading={remove.isPending}>
+            <Button type="submit" color="red.8" loading={deleteAccount.isPending}>
               Delete my account
             </Button>
           </Stack>

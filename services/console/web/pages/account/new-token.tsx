@@ -5,7 +5,7 @@ import { callApi } from '../../api/call-api.ts';
 import { useChange } from '../../api/use-api.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { Failure } from '../../parts/failure.tsx';
-import { OnceModal } from '../../parts/once-modal.tsx';
+import { SecretModal } from '../../parts/secret-modal.tsx';
 
 const scopes = {
   read: 'Read everything that you may see',
@@ -13,25 +13,25 @@ const scopes = {
   admin: 'Everything that you may do',
 } as const;
 
-const blank = { name: '', scopes: ['read'], expiresInDays: 90 } satisfies NewAdminToken;
+const emptyToken = { name: '', scopes: ['read'], expiresInDays: 90 } satisfies NewAdminToken;
 
 export function NewToken({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  const [wanted, setWanted] = useState<NewAdminToken>(blank);
+  const [newToken, setNewToken] = useState<NewAdminToken>(emptyToken);
   const create = useChange(
     (input: NewAdminToken) => callApi<{ token: AdminToken; raw: string }>('POST', '/tokens', input),
     ['/tokens'],
   );
   const close = (): void => {
     create.reset();
-    setWanted(blank);
+    setNewToken(emptyToken);
     onClose();
   };
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
-    create.mutate(wanted);
+    create.mutate(newToken);
   };
   return (
-    <OnceModal
+    <SecretModal
       opened={opened}
       onClose={close}
       title={create.data ? 'Your new token' : 'New admin token'}
@@ -39,7 +39,7 @@ export function NewToken({ opened, onClose }: { opened: boolean; onClose: () => 
     >
       {create.data ? (
         <Stack gap="sm">
-          <Text size="sm">Copy it now: it is shown only this once.</Text>
+          <Text size="sm">Copy the token now: it is shown only this once.</Text>
           <CodeBlock code={create.data.raw} label="token" wrap />
           <Group justify="flex-end">
             <Button onClick={close}>Done</Button>
@@ -52,17 +52,17 @@ export function NewToken({ opened, onClose }: { opened: boolean; onClose: () => 
               label="Name"
               required
               maxLength={100}
-              value={wanted.name}
+              value={newToken.name}
               error={create.error?.field === 'name' ? create.error.message : undefined}
-              onChange={({ currentTarget: { value } }) => setWanted((before) => ({ ...before, name: value }))}
+              onChange={({ currentTarget: { value } }) => setNewToken((before) => ({ ...before, name: value }))}
             />
             <Select
               label="Scope"
               data={Object.entries(scopes).map(([value, label]) => ({ value, label }))}
-              value={wanted.scopes[0] ?? null}
+              value={newToken.scopes[0] ?? null}
               allowDeselect={false}
               onChange={(value) =>
-                value && setWanted((before) => ({ ...before, scopes: [value as keyof typeof scopes] }))
+                value && setNewToken((before) => ({ ...before, scopes: [value as keyof typeof scopes] }))
               }
             />
             <NumberInput
@@ -70,9 +70,9 @@ export function NewToken({ opened, onClose }: { opened: boolean; onClose: () => 
               min={1}
               max={366}
               allowDecimal={false}
-              value={wanted.expiresInDays ?? 90}
+              value={newToken.expiresInDays ?? 90}
               onChange={(value) =>
-                typeof value === 'number' && setWanted((before) => ({ ...before, expiresInDays: value }))
+                typeof value === 'number' && setNewToken((before) => ({ ...before, expiresInDays: value }))
               }
             />
             {create.error && create.error.field !== 'name' ? (
@@ -86,6 +86,6 @@ export function NewToken({ opened, onClose }: { opened: boolean; onClose: () => 
           </Stack>
         </form>
       )}
-    </OnceModal>
+    </SecretModal>
   );
 }

@@ -6,7 +6,7 @@ import { setSession, useSession } from '../../api/session.ts';
 import { useChange } from '../../api/use-api.ts';
 import { Failure } from '../../parts/failure.tsx';
 
-export function Name() {
+export function NameForm() {
   const { user } = useSession();
   const [name, setName] = useState(user.name);
   const change = useChange((input: { name: string }) => callApi<SignInSession>('PATCH', '/account', input), []);
@@ -41,7 +41,7 @@ export function Name() {
   );
 }
 
-export function EmailAddress() {
+export function EmailForm() {
   const { user } = useSession();
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');

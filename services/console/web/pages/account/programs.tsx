@@ -8,13 +8,13 @@ import { DataList } from '../../parts/data-list.tsx';
 import { formatAgo } from '../../parts/format.ts';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
 
-function accountOf({ team }: SignedInProgram): string {
+function findAccountName({ team }: SignedInProgram): string {
   return team ? `Team ${team.name}` : 'You';
 }
 
 export function Programs() {
   const programs = useApi<SignedInProgram[]>('/programs');
-  const [ended, setEnded] = useState<SignedInProgram>();
+  const [programToSignOut, setProgramToSignOut] = useState<SignedInProgram>();
   const signOut = useChange(({ id }: SignedInProgram) => callApi('DELETE', `/programs/${id}`), ['/programs']);
   return (
     <section aria-labelledby="programs">
@@ -40,7 +40,7 @@ export function Programs() {
                   render: ({ client }) => <span className="break">{client}</span>,
                   sortBy: ({ client }) => client,
                 },
-                { label: 'Account', render: accountOf, sortBy: accountOf },
+                { label: 'Account', render: findAccountName, sortBy: findAccountName },
                 { label: 'From', render: ({ address }) => address, sortBy: ({ address }) => address, wideOnly: true },
                 {
                   label: 'Signed in',
@@ -55,7 +55,7 @@ export function Programs() {
                   size="compact-sm"
                   variant="default"
                   aria-label={`Sign out ${program.client}`}
-                  onClick={() => setEnded(program)}
+                  onClick={() => setProgramToSignOut(program)}
                 >
                   Sign out
                 </Button>
@@ -65,13 +65,13 @@ export function Programs() {
         }
       </Loaded>
       <Confirm
-        title={`Sign out ${ended?.client ?? ''}?`}
+        title={`Sign out ${programToSignOut?.client ?? ''}?`}
         action="Sign out"
         change={signOut}
-        input={ended}
-        onClose={() => setEnded(undefined)}
+        input={programToSignOut}
+        onClose={() => setProgramToSignOut(undefined)}
       >
-        Its next request is refused. To use it again, sign in with it anew.
+        The next request of the program is refused. To use the program again, sign it in anew.
       </Confirm>
     </section>
   );

@@ -9,26 +9,26 @@ import type {
   SecondFactors,
 } from '../../../contract/second-factor.ts';
 import { callApi } from '../../api/call-api.ts';
-import { refresh, useApi, useChange } from '../../api/use-api.ts';
+import { refreshAnswers, useApi, useChange } from '../../api/use-api.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { formatAgo } from '../../parts/format.ts';
 import { InsecureNotice } from '../../parts/insecure-notice.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
-import { OnceModal } from '../../parts/once-modal.tsx';
+import { SecretModal } from '../../parts/secret-modal.tsx';
 
-const path = '/second-factor';
+const factorsPath = '/second-factor';
 
-/** An action on second factors. Each one first requests the password from the person. */
+/** An action on second factors. Each action first asks the person for the password. */
 type Task = 'app' | 'remove app' | 'passkey' | 'codes' | { removes: string };
 
 export function SecondFactor() {
-  const factors = useApi<SecondFactors>(path);
+  const factors = useApi<SecondFactors>(factorsPath);
   const [task, setTask] = useState<Task>();
   const [codes, setCodes] = useState<string[]>([]);
-  const onDone = (made: string[]): void => {
+  const onDone = (newCodes: string[]): void => {
     setTask(undefined);
-    setCodes(made);
-    void refresh([path]);
+    setCodes(newCodes);
+    void refreshAnswers([factorsPath]);
   };
   return (
     <section className="panel" aria-labelledby="second-factor">
@@ -45,9 +45,9 @@ export function SecondFactor() {
             ) : null}
             {demanded ? (
               <Text size="sm">
-                The rest of the console comes with it, and what else is on this page. Your keys, and the programs that
-                you have signed in, go on as before: they are listed here then, and <em>Sign out everywhere</em> ends
-                the programs now.
+                You see the rest of this page and of the console once you have a second factor. Your keys, and the
+                programs that you have signed in, go on as before. <em>Sign out everywhere</em> signs these programs out
+                now.
               </Text>
             ) : null}
             <Text size="sm">
@@ -90,8 +90,8 @@ export function SecondFactor() {
               ) : null}
             </Group>
             <InsecureNotice>
-              Browsers have passkeys on pages with TLS only, and on the machine of the router. An authenticator app
-              works here.
+              Browsers have passkeys only on pages with TLS, and on the machine of the router. An authenticator app
+              works on this page too.
             </InsecureNotice>
           </Stack>
         )}
@@ -99,7 +99,7 @@ export function SecondFactor() {
       <Modal opened={task !== undefined} onClose={() => setTask(undefined)} title="Second factor">
         {task === undefined ? null : <TaskForm task={task} onDone={onDone} />}
       </Modal>
-      <OnceModal
+      <SecretModal
         opened={codes.length > 0}
         onClose={() => setCodes([])}
         title="Your recovery codes"
@@ -107,8 +107,8 @@ export function SecondFactor() {
       >
         <Stack>
           <Text size="sm">
-            Each signs you in once in place of the second factor. Keep them where your password is not. They are shown
-            only now.
+            Each code signs you in once in place of the second factor. Keep the codes apart from your password. They are
+            shown only now.
           </Text>
           <ul className="numeric" aria-label="Recovery codes">
             {codes.map((code) => (
@@ -119,7 +119,7 @@ export function SecondFactor() {
           </ul>
           <Button onClick={() => setCodes([])}>I have kept them</Button>
         </Stack>
-      </OnceModal>
+      </SecretModal>
     </section>
   );
 }
@@ -128,32 +128,32 @@ function TaskForm({ task, onDone }: { task: Task; onDone: (codes: string[]) => v
   const [password, setPassword] = useState('');
   const [name, setName] = useState('');
   const [app, setApp] = useState<NewApp>();
-  const run = useChange<void, string[] | undefined>(async () => {
+  const runTask = useChange<void, string[] | undefined>(async () => {
     switch (task) {
       case 'app':
-        setApp(await callApi<NewApp>('POST', `${path}/app`, { password }));
+        setApp(await callApi<NewApp>('POST', `${factorsPath}/app`, { password }));
         return undefined;
       case 'remove app':
-        await callApi('DELETE', `${path}/app`, { password });
+        await callApi('DELETE', `${factorsPath}/app`, { password });
         return [];
       case 'codes':
-        return (await callApi<RecoveryCodes>('POST', `${path}/recovery-codes`, { password })).codes;
+        return (await callApi<RecoveryCodes>('POST', `${factorsPath}/recovery-codes`, { password })).codes;
       case 'passkey': {
-        const optionsJSON = await callApi<NewPasskeyOptions>('POST', `${path}/passkeys/options`, { password });
-        const made = { name, response: await startRegistration({ optionsJSON }) } satisfies NewPasskey;
-        return (await callApi<RecoveryCodes>('POST', `${path}/passkeys`, made)).codes;
+        const optionsJSON = await callApi<NewPasskeyOptions>('POST', `${factorsPath}/passkeys/options`, { password });
+        const newPasskey = { name, response: await startRegistration({ optionsJSON }) } satisfies NewPasskey;
+        return (await callApi<RecoveryCodes>('POST', `${factorsPath}/passkeys`, newPasskey)).codes;
       }
       default:
-        await callApi('DELETE', `${path}/passkeys/${encodeURIComponent(task.removes)}`, { password });
+        await callApi('DELETE', `${factorsPath}/passkeys/${encodeURIComponent(task.removes)}`, { password });
         return [];
     }
   }, []);
   if (app) return <ConfirmApp app={app} onDone={onDone} />;
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
-    run.mutate(undefined, { onSuccess: (codes) => codes && onDone(codes) });
+    runTask.mutate(undefined, { onSuccess: (codes) => codes && onDone(codes) });
   };
-  const { error } = run;
+  const { error } = runTask;
   return (
     <form onSubmit={onSubmit}>
       <Stack>
@@ -178,7 +178,7 @@ function TaskForm({ task, onDone }: { task: Task; onDone: (codes: string[]) => v
           onChange={({ currentTarget }) => setPassword(currentTarget.value)}
         />
         {error && error.field !== 'password' ? <Failure title="That did not work" error={error} /> : null}
-        <Button type="submit" loading={run.isPending}>
+        <Button type="submit" loading={runTask.isPending}>
           Continue
         </Button>
       </Stack>
@@ -189,7 +189,7 @@ function TaskForm({ task, onDone }: { task: Task; onDone: (codes: string[]) => v
 function ConfirmApp({ app, onDone }: { app: NewApp; onDone: (codes: string[]) => void }) {
   const [code, setCode] = useState('');
   const confirm = useChange(
-    (input: { code: string }) => callApi<RecoveryCodes>('POST', `${path}/app/confirm`, input),
+    (input: { code: string }) => callApi<RecoveryCodes>('POST', `${factorsPath}/app/confirm`, input),
     [],
   );
   const onSubmit = (event: SyntheticEvent): void => {
@@ -199,7 +199,7 @@ function ConfirmApp({ app, onDone }: { app: NewApp; onDone: (codes: string[]) =>
   return (
     <form onSubmit={onSubmit}>
       <Stack>
-        <Text size="sm">Scan this with your authenticator app, then enter the code that it shows.</Text>
+        <Text size="sm">Scan this with your authenticator app, then enter the code that the app shows.</Text>
         <img
           src={`data:image/svg+xml,${encodeURIComponent(app.svg)}`}
           alt="QR code with the secret below"

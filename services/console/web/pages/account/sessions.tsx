@@ -9,13 +9,13 @@ import { formatAgo } from '../../parts/format.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 
 /**
- * Lists the sign-in sessions of a person with a button that ends each.
- * @param path the path of their list in the API
+ * Lists a person's sign-in sessions, each with a button that ends it.
+ * @param path the path of the list in the API
  */
 export function Sessions({ path = '/sessions' }: { path?: string }) {
   const sessions = useApi<ListedSignInSession[]>(path);
-  const [ended, setEnded] = useState<ListedSignInSession>();
-  const end = useChange(({ id }: ListedSignInSession) => callApi('DELETE', `${path}/${id}`), [path]);
+  const [sessionToEnd, setSessionToEnd] = useState<ListedSignInSession>();
+  const endSession = useChange(({ id }: ListedSignInSession) => callApi('DELETE', `${path}/${id}`), [path]);
   return (
     <section aria-labelledby="sessions">
       <Title order={2} id="sessions" mb="xs">
@@ -66,7 +66,7 @@ export function Sessions({ path = '/sessions' }: { path?: string }) {
                   size="compact-sm"
                   variant="default"
                   aria-label={`End the session of ${session.browser}`}
-                  onClick={() => setEnded(session)}
+                  onClick={() => setSessionToEnd(session)}
                 >
                   End
                 </Button>
@@ -78,11 +78,11 @@ export function Sessions({ path = '/sessions' }: { path?: string }) {
       <Confirm
         title="End this session?"
         action="End session"
-        change={end}
-        input={ended}
-        onClose={() => setEnded(undefined)}
+        change={endSession}
+        input={sessionToEnd}
+        onClose={() => setSessionToEnd(undefined)}
       >
-        {ended?.browser} at {ended?.address ?? 'an unknown address'} is signed out at its next request.
+        {sessionToEnd?.browser} at {sessionToEnd?.address ?? 'an unknown address'} is signed out at its next request.
       </Confirm>
     </section>
   );

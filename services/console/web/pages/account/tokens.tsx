@@ -12,19 +12,19 @@ import { NewToken } from './new-token.tsx';
 
 const ownerColumn: Column<AdminToken> = {
   label: 'Made by',
-  render: (token) => <span className="break">{makerOf(token)}</span>,
-  sortBy: makerOf,
+  render: (token) => <span className="break">{findMakerName(token)}</span>,
+  sortBy: findMakerName,
 };
 
-function makerOf({ owner, madeAt }: AdminToken): string {
+function findMakerName({ owner, madeAt }: AdminToken): string {
   return owner?.name ?? `rtr, ${madeAt ?? 'unknown'}`;
 }
 
 export function Tokens() {
   const tokens = useApi<AdminToken[]>('/tokens');
   const isAdmin = useIsAdmin();
-  const [asks, setAsks] = useState(false);
-  const [revoked, setRevoked] = useState<AdminToken>();
+  const [isCreating, setCreating] = useState(false);
+  const [tokenToRevoke, setTokenToRevoke] = useState<AdminToken>();
   const revoke = useChange(({ id }: AdminToken) => callApi('DELETE', `/tokens/${id}`), ['/tokens']);
   return (
     <section aria-labelledby="tokens">
@@ -32,7 +32,7 @@ export function Tokens() {
         <Title order={2} id="tokens">
           Admin tokens
         </Title>
-        <Button variant="default" onClick={() => setAsks(true)}>
+        <Button variant="default" onClick={() => setCreating(true)}>
           New token
         </Button>
       </Group>
@@ -40,8 +40,8 @@ export function Tokens() {
         {(all) =>
           all.length === 0 ? (
             <section className="panel">
-              <Empty title="No admin tokens" action={<Button onClick={() => setAsks(true)}>Create a token</Button>}>
-                Programs and <code>rtr</code> manage the router with one, within your rights. The{' '}
+              <Empty title="No admin tokens" action={<Button onClick={() => setCreating(true)}>Create a token</Button>}>
+                With an admin token, programs and <code>rtr</code> manage the router within your rights. The{' '}
                 <a href="/api/admin/v1/docs">Admin API</a> describes what they can do.
               </Empty>
             </section>
@@ -79,7 +79,7 @@ export function Tokens() {
                   size="compact-sm"
                   variant="default"
                   aria-label={`Revoke ${token.name}`}
-                  onClick={() => setRevoked(token)}
+                  onClick={() => setTokenToRevoke(token)}
                 >
                   Revoke
                 </Button>
@@ -88,15 +88,15 @@ export function Tokens() {
           )
         }
       </Loaded>
-      <NewToken opened={asks} onClose={() => setAsks(false)} />
+      <NewToken opened={isCreating} onClose={() => setCreating(false)} />
       <Confirm
-        title={`Revoke ${revoked?.name ?? ''}?`}
+        title={`Revoke ${tokenToRevoke?.name ?? ''}?`}
         action="Revoke"
         change={revoke}
-        input={revoked}
-        onClose={() => setRevoked(undefined)}
+        input={tokenToRevoke}
+        onClose={() => setTokenToRevoke(undefined)}
       >
-        The next request with it is refused.
+        The next request with this token is refused.
       </Confirm>
     </section>
   );

@@ -25,11 +25,11 @@ const tabs = [
 
 export function Admin() {
   const [, go] = useLocation();
-  const sought = useParams()['*'];
-  const chosen = tabs.find(({ id }) => id === sought)?.id ?? 'people';
+  const requestedTab = useParams()['*'];
+  const shownTab = tabs.find(({ id }) => id === requestedTab)?.id ?? 'people';
   return (
     <Page title="Admin">
-      <Tabs value={chosen} onChange={(id) => go(`/admin/${id ?? ''}`)} keepMounted={false}>
+      <Tabs value={shownTab} onChange={(id) => go(`/admin/${id ?? ''}`)} keepMounted={false}>
         <Tabs.List aria-label="Administration" mb="md">
           {tabs.map(({ id, name }) => (
             <Tabs.Tab key={id} value={id}>

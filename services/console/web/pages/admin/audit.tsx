@@ -16,7 +16,7 @@ interface AuditPage {
   next?: string;
 }
 
-const actions = {
+const actionLabels = {
   'key.*': 'Keys',
   'user.*': 'People',
   'team.*': 'Teams',
@@ -37,8 +37,8 @@ const actions = {
 };
 
 const dayMs = 86_400_000;
-const spans = { all: 'All', day: '24 hours', week: '7 days', month: '30 days' } as const;
-const spanMs: Record<keyof typeof spans, number | undefined> = {
+const spanLabels = { all: 'All', day: '24 hours', week: '7 days', month: '30 days' } as const;
+const spanMs: Record<keyof typeof spanLabels, number | undefined> = {
   all: undefined,
   day: dayMs,
   week: 7 * dayMs,
@@ -49,12 +49,12 @@ export function Audit() {
   const people = useApi<User[]>('/users');
   const [params, setParams] = useSearchParams();
   const [actor, action] = [params.get('actor'), params.get('action')];
-  const sought = params.get('time') ?? 'all';
-  const span = sought in spans ? (sought as keyof typeof spans) : 'all';
+  const requestedSpan = params.get('time') ?? 'all';
+  const span = requestedSpan in spanLabels ? (requestedSpan as keyof typeof spanLabels) : 'all';
   // The span ends at the time at which the person chose it.
-  const from = useMemo(() => sinceOf(span, Date.now()), [span]);
+  const startTime = useMemo(() => computeStartTime(span, Date.now()), [span]);
   // Each choice is an entry of the browser's history, so that Back undoes it.
-  const choose = (name: 'actor' | 'action' | 'time', value: string | null): void =>
+  const setFilter = (name: 'actor' | 'action' | 'time', value: string | null): void =>
     setParams((before) => {
       const next = new URLSearchParams(before);
       if (value === null) next.delete(name);
@@ -64,7 +64,7 @@ export function Audit() {
   const filters = new URLSearchParams({
     ...(actor !== null && { actor }),
     ...(action !== null && { action }),
-    ...(from !== undefined && { from: String(from) }),
+    ...(startTime !== undefined && { from: String(startTime) }),
   });
   return (
     <Stack gap="xs">
@@ -76,23 +76,23 @@ export function Audit() {
           value={actor}
           clearable
           searchable
-          onChange={(chosen) => choose('actor', chosen)}
+          onChange={(chosen) => setFilter('actor', chosen)}
         />
         <Select
           label="Action"
           placeholder="All"
-          data={Object.entries(actions).map(([value, label]) => ({ value, label }))}
+          data={Object.entries(actionLabels).map(([value, label]) => ({ value, label }))}
           value={action}
           clearable
-          onChange={(chosen) => choose('action', chosen)}
+          onChange={(chosen) => setFilter('action', chosen)}
         />
         <Select
           label="Time"
           w="9rem"
-          data={Object.entries(spans).map(([value, label]) => ({ value, label }))}
+          data={Object.entries(spanLabels).map(([value, label]) => ({ value, label }))}
           value={span}
           allowDeselect={false}
-          onChange={(chosen) => choose('time', chosen === 'all' ? null : chosen)}
+          onChange={(chosen) => setFilter('time', chosen === 'all' ? null : chosen)}
         />
         {filters.size > 0 ? (
           <Button variant="default" onClick={() => setParams({})}>
@@ -106,7 +106,7 @@ export function Audit() {
   );
 }
 
-function sinceOf(span: keyof typeof spans, now: number): number | undefined {
+function computeStartTime(span: keyof typeof spanLabels, now: number): number | undefined {
   const ms = spanMs[span];
   return ms === undefined ? undefined : now - ms;
 }
@@ -171,15 +171,15 @@ function Entries({ filters }: { filters: string }) {
 
 function Actor({ entry: { actor, from = {} } }: { entry: AuditEntry }) {
   const { address, session, commandLine, token } = from;
-  const maker = commandLine === undefined ? '' : ` of ${commandLine}`;
-  const by = token === undefined ? address : `${address ?? ''} with the token ${token.name}${maker}`;
-  const where = commandLine === undefined || token !== undefined ? by : `rtr, ${commandLine}`;
+  const tokenMaker = commandLine === undefined ? '' : ` of ${commandLine}`;
+  const addressOrToken = token === undefined ? address : `${address ?? ''} with the token ${token.name}${tokenMaker}`;
+  const origin = commandLine === undefined || token !== undefined ? addressOrToken : `rtr, ${commandLine}`;
   return (
     <div>
       <span className="break">{actor?.name ?? 'nobody'}</span>
-      {where === undefined ? null : (
+      {origin === undefined ? null : (
         <Text size="xs" c="dimmed" className="break" title={session === undefined ? undefined : `Session ${session}`}>
-          {where}
+          {origin}
         </Text>
       )}
     </div>

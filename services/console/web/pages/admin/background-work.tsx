@@ -14,7 +14,7 @@ import { formatAgo, formatCount } from '../../parts/format.ts';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
 
 /** Milliseconds between two fetches. */
-const lookEveryMs = 3_000;
+const fetchEveryMs = 3_000;
 
 /** The descriptions of the queues. A queue that only another release has is shown by its technical name. */
 const queueNames: Record<string, string> = {
@@ -24,19 +24,19 @@ const queueNames: Record<string, string> = {
   responses: 'Responses in the background are made',
   webhooks: 'Events are sent to webhooks',
   'alert-mails': 'Alerts are sent by e-mail',
-  scheduled: 'Alerts, exports and sweeps, again and again',
+  scheduled: 'Alerts, exports and sweeps run at intervals',
 };
 
 export function BackgroundWork() {
-  const work = useApi<Background>('/background', { everyMs: lookEveryMs });
-  const webhooks = useApi<WebhookBacklog[]>('/background/webhooks', { everyMs: lookEveryMs });
+  const background = useApi<Background>('/background', { everyMs: fetchEveryMs });
+  const webhooks = useApi<WebhookBacklog[]>('/background/webhooks', { everyMs: fetchEveryMs });
   return (
     <Stack gap="lg">
-      <Loaded query={work} contentName="the background work">
+      <Loaded query={background} contentName="the background work">
         {({ queues, failing }) => (
           <>
             <Queues queues={queues} />
-            <Failing jobs={failing} />
+            <FailingJobs jobs={failing} />
           </>
         )}
       </Loaded>
@@ -99,18 +99,18 @@ function QueueName({ name }: { name: string }) {
   );
 }
 
-function Failing({ jobs }: { jobs: readonly FailingJobFacts[] }) {
-  const repeat = useChange(
+function FailingJobs({ jobs }: { jobs: readonly FailingJobFacts[] }) {
+  const repeatJob = useChange(
     ({ queue, id }: FailingJobFacts) => callApi<{ repeated: boolean }>('POST', '/background/repeat', { queue, id }),
     ['/background'],
   );
   return (
     <Stack gap="xs">
       <Title order={2}>Failing jobs</Title>
-      {repeat.error ? <Failure title="The job was not repeated" error={repeat.error} /> : null}
+      {repeatJob.error ? <Failure title="The job was not repeated" error={repeatJob.error} /> : null}
       {jobs.length === 0 ? (
         <section className="panel">
-          <Empty title="No job fails">Jobs that have failed appear here, and are tried again by themselves.</Empty>
+          <Empty title="No job fails">Jobs that have failed appear here. The router tries them again by itself.</Empty>
         </section>
       ) : (
         <DataList
@@ -143,8 +143,8 @@ function Failing({ jobs }: { jobs: readonly FailingJobFacts[] }) {
               size="xs"
               variant="default"
               aria-label={`Repeat now: ${job.id}`}
-              loading={repeat.isPending && repeat.variables.id === job.id}
-              onClick={() => repeat.mutate(job)}
+              loading={repeatJob.isPending && repeatJob.variables.id === job.id}
+              onClick={() => repeatJob.mutate(job)}
             >
               Repeat now
             </Button>
@@ -156,7 +156,7 @@ function Failing({ jobs }: { jobs: readonly FailingJobFacts[] }) {
 }
 
 function Webhooks({ backlog }: { backlog: readonly WebhookBacklog[] }) {
-  const repeat = useChange(
+  const sendAgain = useChange(
     ({ webhook: { id } }: WebhookBacklog) =>
       callApi<{ repeated: number }>('POST', `/webhooks/${encodeURIComponent(id)}/repeat`, {}),
     ['/background', '/webhooks'],
@@ -164,11 +164,11 @@ function Webhooks({ backlog }: { backlog: readonly WebhookBacklog[] }) {
   return (
     <Stack gap="xs">
       <Title order={2}>Events for webhooks</Title>
-      {repeat.error ? <Failure title="The events were not sent again" error={repeat.error} /> : null}
+      {sendAgain.error ? <Failure title="The events were not sent again" error={sendAgain.error} /> : null}
       {backlog.length === 0 ? (
         <section className="panel">
           <Empty title="Every event has arrived">
-            Webhooks to which events are on their way, or were given up after a day, appear here.
+            A webhook appears here while events are on their way to it, or if events were given up after a day.
           </Empty>
         </section>
       ) : (
@@ -203,7 +203,7 @@ function Webhooks({ backlog }: { backlog: readonly WebhookBacklog[] }) {
                 variant="default"
                 disabled={!each.webhook.enabled}
                 aria-label={`Send again: events to ${each.webhook.url}`}
-                onClick={() => repeat.mutate(each)}
+                onClick={() => sendAgain.mutate(each)}
               >
                 Send again
               </Button>

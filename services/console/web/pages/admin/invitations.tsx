@@ -12,32 +12,32 @@ import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { formatAgo } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { OnceModal } from '../../parts/once-modal.tsx';
+import { SecretModal } from '../../parts/secret-modal.tsx';
 
 const roleNames = { admin: 'Administrator', member: 'Member' } as const;
 
 export function Invitations() {
   const invitations = useApi<Invitation[]>('/invitations');
   const teams = useApi<Team[]>('/teams');
-  const teamName = (id: string): string => teams.data?.find((team) => team.id === id)?.name ?? id;
-  const [isInviting, inviting] = useDisclosure();
-  const [withdrawn, withdraw] = useState<Invitation>();
-  const invite: Invited = useChange(
+  const findTeamName = (id: string): string => teams.data?.find((team) => team.id === id)?.name ?? id;
+  const [isInviting, inviteDialog] = useDisclosure();
+  const [invitationToWithdraw, setInvitationToWithdraw] = useState<Invitation>();
+  const invite: InviteMutation = useChange(
     (input: NewInvitation) => callApi<{ invitation: Invitation; link: string }>('POST', '/invitations', input),
     ['/invitations'],
   );
   const close = (): void => {
     invite.reset();
-    inviting.close();
+    inviteDialog.close();
   };
-  const withdrawal = useChange(
+  const withdraw = useChange(
     ({ id }: Invitation) => callApi('DELETE', `/invitations/${encodeURIComponent(id)}`),
     ['/invitations'],
   );
   return (
     <Stack gap="xs">
       <Group>
-        <Button leftSection={<Icon name="plus" size={16} />} onClick={inviting.open}>
+        <Button leftSection={<Icon name="plus" size={16} />} onClick={inviteDialog.open}>
           Invite someone
         </Button>
       </Group>
@@ -46,7 +46,7 @@ export function Invitations() {
           list.length === 0 ? (
             <section className="panel">
               <Empty title="No open invitations">
-                An invitation is a link with which somebody makes their account, once. Invite someone, and send them the
+                An invitation is a link with which one person creates their account. Invite someone, and send them the
                 link.
               </Empty>
             </section>
@@ -64,8 +64,8 @@ export function Invitations() {
                 { label: 'Role', render: ({ role }) => roleNames[role], sortBy: ({ role }) => roleNames[role] },
                 {
                   label: 'Team',
-                  render: ({ teamId }) => (teamId === undefined ? 'none' : teamName(teamId)),
-                  sortBy: ({ teamId }) => (teamId === undefined ? undefined : teamName(teamId)),
+                  render: ({ teamId }) => (teamId === undefined ? 'none' : findTeamName(teamId)),
+                  sortBy: ({ teamId }) => (teamId === undefined ? undefined : findTeamName(teamId)),
                 },
                 {
                   label: 'Expires',
@@ -79,7 +79,7 @@ export function Invitations() {
                   size="xs"
                   variant="default"
                   aria-label={`Withdraw the invitation of ${invitation.email}`}
-                  onClick={() => withdraw(invitation)}
+                  onClick={() => setInvitationToWithdraw(invitation)}
                 >
                   Withdraw
                 </Button>
@@ -88,22 +88,22 @@ export function Invitations() {
           )
         }
       </Loaded>
-      <OnceModal
+      <SecretModal
         opened={isInviting}
         onClose={close}
         title="Invite someone"
         showsSecret={isInviting && invite.data !== undefined}
       >
-        {isInviting ? <Invite invite={invite} onDone={close} /> : null}
-      </OnceModal>
+        {isInviting ? <InviteForm invite={invite} onDone={close} /> : null}
+      </SecretModal>
       <Confirm
         title="Withdraw the invitation?"
         action="Withdraw invitation"
-        change={withdrawal}
-        input={withdrawn}
-        onClose={() => withdraw(undefined)}
+        change={withdraw}
+        input={invitationToWithdraw}
+        onClose={() => setInvitationToWithdraw(undefined)}
       >
-        The link for {withdrawn?.email} stops working.
+        The link for {invitationToWithdraw?.email} stops working.
       </Confirm>
     </Stack>
   );
@@ -115,9 +115,9 @@ interface NewInvitation {
   teamId?: string;
 }
 
-type Invited = UseMutationResult<{ invitation: Invitation; link: string }, ApiFailure, NewInvitation>;
+type InviteMutation = UseMutationResult<{ invitation: Invitation; link: string }, ApiFailure, NewInvitation>;
 
-function Invite({ invite, onDone }: { invite: Invited; onDone: () => void }) {
+function InviteForm({ invite, onDone }: { invite: InviteMutation; onDone: () => void }) {
   const teams = useApi<Team[]>('/teams');
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<UserRole>('member');

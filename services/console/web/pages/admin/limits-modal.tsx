@@ -9,7 +9,7 @@ import { CeilingFields } from '../../parts/ceiling-fields.tsx';
 import { LimitsFields } from '../../parts/limits-fields.tsx';
 import { WeightField } from '../../parts/weight-field.tsx';
 
-/** The changes that an administrator makes to a person or a team in this dialog. */
+/** What an administrator sets for a person or a team in this dialog. */
 export interface PartyChange {
   id: string;
   limits: Limits;
@@ -24,7 +24,7 @@ export interface LimitsModalProps {
   onClose: () => void;
 }
 
-/** Changes the limits, the weight and the ceiling of a person or a team, which apply over all their keys. */
+/** Changes the limits, the weight and the ceiling of a person or a team, which apply to all their keys together. */
 export function LimitsModal({ party, change, onClose }: LimitsModalProps) {
   const close = (): void => {
     change.reset();
@@ -32,25 +32,25 @@ export function LimitsModal({ party, change, onClose }: LimitsModalProps) {
   };
   return (
     <Modal opened={party !== undefined} onClose={close} title={`Limits of ${party?.name ?? ''}`} size="lg">
-      {party ? <Form key={party.id} party={party} change={change} onClose={close} /> : null}
+      {party ? <LimitsForm key={party.id} party={party} change={change} onClose={close} /> : null}
     </Modal>
   );
 }
 
-function Form({
+function LimitsForm({
   party: { id, limits, weight, ceiling },
   change,
   onClose,
 }: LimitsModalProps & { party: NonNullable<LimitsModalProps['party']> }) {
-  const [value, setValue] = useState(limits);
-  const [turns, setTurns] = useState(weight);
-  const [most, setMost] = useState(ceiling);
+  const [newLimits, setNewLimits] = useState(limits);
+  const [newWeight, setNewWeight] = useState(weight);
+  const [newCeiling, setNewCeiling] = useState(ceiling);
   const modelsProblem = change.error?.field?.startsWith('ceiling.models') ? change.error.message : undefined;
   return (
     <Stack gap="sm">
-      <LimitsFields value={value} onChange={setValue} />
-      <WeightField among="people and teams" value={turns} onChange={setTurns} />
-      <CeilingFields value={most} modelsProblem={modelsProblem} onChange={setMost} />
+      <LimitsFields value={newLimits} onChange={setNewLimits} />
+      <WeightField othersName="people and teams" value={newWeight} onChange={setNewWeight} />
+      <CeilingFields value={newCeiling} modelsProblem={modelsProblem} onChange={setNewCeiling} />
       {change.error && modelsProblem === undefined ? (
         <Failure title="The limits were not changed" error={change.error} />
       ) : null}
@@ -60,7 +60,9 @@ function Form({
         </Button>
         <Button
           loading={change.isPending}
-          onClick={() => change.mutate({ id, limits: value, weight: turns, ceiling: most }, { onSuccess: onClose })}
+          onClick={() =>
+            change.mutate({ id, limits: newLimits, weight: newWeight, ceiling: newCeiling }, { onSuccess: onClose })
+          }
         >
           Save
         </Button>

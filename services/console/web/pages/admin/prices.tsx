@@ -15,20 +15,23 @@ type Draft = Omit<Price, 'asOf' | 'source'>;
 
 export function Prices() {
   const prices = useApi<Price[]>('/prices');
-  const [edited, edit] = useState<Draft>();
-  const [dropped, drop] = useState<Price>();
-  const removal = useChange(
+  const [editedPrice, setEditedPrice] = useState<Draft>();
+  const [priceToReset, setPriceToReset] = useState<Price>();
+  const resetPrice = useChange(
     ({ model }: Price) => callApi('DELETE', `/prices/${encodeURIComponent(model)}`),
     ['/prices'],
   );
   return (
     <Stack gap="xs">
       <Text size="sm" c="dimmed">
-        US dollars per million tokens; per picture, second, million characters or web search where a model has such. A
-        price that you set overrides the shipped table. A model without a price costs nothing.
+        US dollars per million tokens. Some models also have prices per picture, second, million characters or web
+        search. A price that you set overrides the shipped table. A model without a price costs nothing.
       </Text>
       <Group align="flex-end">
-        <Button leftSection={<Icon name="plus" size={16} />} onClick={() => edit({ model: '', input: 0, output: 0 })}>
+        <Button
+          leftSection={<Icon name="plus" size={16} />}
+          onClick={() => setEditedPrice({ model: '', input: 0, output: 0 })}
+        >
           Set a price
         </Button>
       </Group>
@@ -39,9 +42,14 @@ export function Prices() {
               <section className="panel">
                 <Empty
                   title="No prices"
-                  action={<Button onClick={() => edit({ model: '', input: 0, output: 0 })}>Set the first price</Button>}
+                  action={
+                    <Button onClick={() => setEditedPrice({ model: '', input: 0, output: 0 })}>
+                      Set the first price
+                    </Button>
+                  }
                 >
-                  Usage and limits in dollars count by these prices. Set one under the name that clients ask for.
+                  Costs and limits in dollars are computed from these prices. Set a price under the model name that
+                  clients ask for.
                 </Empty>
               </section>
             );
@@ -57,15 +65,15 @@ export function Prices() {
                 columns={[
                   {
                     label: 'Model',
-                    render: (price) => <Model price={price} />,
+                    render: (price) => <ModelName price={price} />,
                     sortBy: ({ model }) => model,
                     search: ({ model, source }) => (source === 'changed' ? `${model} changed` : model),
                   },
-                  amount('Input', ({ input }) => input),
-                  amount('Cached input', ({ cachedInput }) => cachedInput),
-                  amount('Cache write', ({ cacheWrite }) => cacheWrite),
-                  amount('For an hour', ({ hourCacheWrite }) => hourCacheWrite),
-                  amount('Output', ({ output }) => output),
+                  createAmountColumn('Input', ({ input }) => input),
+                  createAmountColumn('Cached input', ({ cachedInput }) => cachedInput),
+                  createAmountColumn('Cache write', ({ cacheWrite }) => cacheWrite),
+                  createAmountColumn('For an hour', ({ hourCacheWrite }) => hourCacheWrite),
+                  createAmountColumn('Output', ({ output }) => output),
                   { label: 'Unit', render: (price) => <UnitPrices price={price} />, isNumber: true },
                   {
                     label: 'As of',
@@ -80,7 +88,7 @@ export function Prices() {
                       size="xs"
                       variant="default"
                       aria-label={`Change the price of ${price.model}`}
-                      onClick={() => edit(price)}
+                      onClick={() => setEditedPrice(price)}
                     >
                       Change
                     </Button>
@@ -89,7 +97,7 @@ export function Prices() {
                         size="xs"
                         variant="default"
                         aria-label={`Reset the price of ${price.model}`}
-                        onClick={() => drop(price)}
+                        onClick={() => setPriceToReset(price)}
                       >
                         Reset
                       </Button>
@@ -101,27 +109,34 @@ export function Prices() {
           );
         }}
       </Loaded>
-      <Modal opened={edited !== undefined} onClose={() => edit(undefined)} title={edited?.model || 'Set a price'}>
-        {edited ? <PriceForm key={edited.model} draft={edited} onDone={() => edit(undefined)} /> : null}
+      <Modal
+        opened={editedPrice !== undefined}
+        onClose={() => setEditedPrice(undefined)}
+        title={editedPrice?.model || 'Set a price'}
+      >
+        {editedPrice ? (
+          <PriceForm key={editedPrice.model} draft={editedPrice} onDone={() => setEditedPrice(undefined)} />
+        ) : null}
       </Modal>
       <Confirm
         title="Reset the price?"
         action="Reset price"
-        change={removal}
-        input={dropped}
-        onClose={() => drop(undefined)}
+        change={resetPrice}
+        input={priceToReset}
+        onClose={() => setPriceToReset(undefined)}
       >
-        The shipped table's price applies to {dropped?.model} again, if there is one. Past usage keeps its cost.
+        {priceToReset?.model} has the price of the shipped table again, or no price if the table has none. Past usage
+        keeps its cost.
       </Confirm>
     </Stack>
   );
 }
 
-function amount(label: string, of: (price: Price) => number | undefined): Column<Price> {
-  return { label, render: (price) => optional(of(price)), sortBy: of, isNumber: true };
+function createAmountColumn(label: string, readAmount: (price: Price) => number | undefined): Column<Price> {
+  return { label, render: (price) => formatPrice(readAmount(price)), sortBy: readAmount, isNumber: true };
 }
 
-function Model({ price: { model, source } }: { price: Price }) {
+function ModelName({ price: { model, source } }: { price: Price }) {
   return (
     <Group gap="xs">
       <Text size="sm" fw={600} className="break">
@@ -143,13 +158,13 @@ function UnitPrices({ price: { image, second, characters, search } }: { price: P
   return <>{parts.length === 0 ? '–' : parts.join(', ')}</>;
 }
 
-const perTokens = 'US dollars per million tokens';
-const amounts = [
-  { field: 'input', label: 'Input', per: perTokens },
-  { field: 'cachedInput', label: 'Cached input', per: perTokens },
-  { field: 'cacheWrite', label: 'Cache write', per: perTokens },
-  { field: 'hourCacheWrite', label: 'Cache write, 1 h', per: `${perTokens} that stay in the cache for an hour` },
-  { field: 'output', label: 'Output', per: perTokens },
+const perMillionTokens = 'US dollars per million tokens';
+const priceFields = [
+  { field: 'input', label: 'Input', per: perMillionTokens },
+  { field: 'cachedInput', label: 'Cached input', per: perMillionTokens },
+  { field: 'cacheWrite', label: 'Cache write', per: perMillionTokens },
+  { field: 'hourCacheWrite', label: 'Cache write, 1 h', per: `${perMillionTokens} that stay in the cache for an hour` },
+  { field: 'output', label: 'Output', per: perMillionTokens },
   { field: 'image', label: 'Picture', per: 'US dollars per picture that is made' },
   { field: 'second', label: 'Second', per: 'US dollars per second of sound that is transcribed' },
   { field: 'characters', label: 'Characters', per: 'US dollars per million characters that are spoken' },
@@ -159,11 +174,13 @@ const amounts = [
 function PriceForm({ draft, onDone }: { draft: Draft; onDone: () => void }) {
   const [price, setPrice] = useState<Draft>(draft);
   const save = useChange(
-    ({ model, ...typed }: Draft) =>
+    ({ model, ...prices }: Draft) =>
       callApi(
         'PUT',
         `/prices/${encodeURIComponent(model)}`,
-        Object.fromEntries(amounts.flatMap(({ field }) => (typed[field] === undefined ? [] : [[field, typed[field]]]))),
+        Object.fromEntries(
+          priceFields.flatMap(({ field }) => (prices[field] === undefined ? [] : [[field, prices[field]]])),
+        ),
       ),
     ['/prices'],
   );
@@ -183,7 +200,7 @@ function PriceForm({ draft, onDone }: { draft: Draft; onDone: () => void }) {
           error={error?.field === 'model' ? error.message : undefined}
           onChange={({ currentTarget: { value } }) => setPrice((before) => ({ ...before, model: value }))}
         />
-        {amounts.map(({ field, label, per }) => (
+        {priceFields.map(({ field, label, per }) => (
           <NumberField
             key={field}
             label={label}
@@ -216,6 +233,6 @@ function PriceForm({ draft, onDone }: { draft: Draft; onDone: () => void }) {
   );
 }
 
-function optional(dollars: number | undefined): string {
+function formatPrice(dollars: number | undefined): string {
   return dollars === undefined ? '–' : formatMoney(dollars);
 }

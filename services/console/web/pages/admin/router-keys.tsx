@@ -11,32 +11,32 @@ import { NewKey } from '../keys/new-key.tsx';
 /** Keys without an owner, such as the first key, which the router's setup created. */
 export function RouterKeys() {
   const keys = useApi<Key[]>('/keys');
-  const shown = useMemo(() => keys.data?.filter(({ kind }) => kind === 'router') ?? [], [keys.data]);
-  const [isMaking, making] = useDisclosure();
+  const routerKeys = useMemo(() => keys.data?.filter(({ kind }) => kind === 'router') ?? [], [keys.data]);
+  const [isCreating, createDialog] = useDisclosure();
   return (
     <Stack gap="xs">
       <Text size="sm" c="dimmed">
         Router keys have no owner and outlast every account. Use them for your own services.
       </Text>
       <Group>
-        <Button leftSection={<Icon name="plus" size={16} />} onClick={making.open}>
+        <Button leftSection={<Icon name="plus" size={16} />} onClick={createDialog.open}>
           New router key
         </Button>
       </Group>
       <Loaded query={keys} contentName="the keys">
         {() =>
-          shown.length === 0 ? (
+          routerKeys.length === 0 ? (
             <section className="panel">
-              <Empty title="No router keys" action={<Button onClick={making.open}>Create a router key</Button>}>
-                A service that belongs to no single person authenticates with one.
+              <Empty title="No router keys" action={<Button onClick={createDialog.open}>Create a router key</Button>}>
+                A service that belongs to no single person authenticates with a router key.
               </Empty>
             </section>
           ) : (
-            <KeyList keys={shown} label="Router keys" />
+            <KeyList keys={routerKeys} label="Router keys" />
           )
         }
       </Loaded>
-      <NewKey opened={isMaking} kinds={['router']} onClose={making.close} />
+      <NewKey opened={isCreating} kinds={['router']} onClose={createDialog.close} />
     </Stack>
   );
 }

@@ -13,19 +13,19 @@ export function SettingsForm() {
   const settings = useApi<Settings>('/settings');
   return (
     <Loaded query={settings} contentName="the settings">
-      {(found) => <Form found={found} />}
+      {(found) => <LoadedForm found={found} />}
     </Loaded>
   );
 }
 
-function Form({ found }: { found: Settings }) {
-  const [settings, setSettings] = useState(found);
+function LoadedForm({ found: storedSettings }: { found: Settings }) {
+  const [settings, setSettings] = useState(storedSettings);
   const save = useChange((input: Settings) => callApi<Settings>('PATCH', '/settings', input), ['/settings']);
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
     save.mutate(settings);
   };
-  const set = (change: Partial<Settings>): void => setSettings((before) => ({ ...before, ...change }));
+  const changeSettings = (change: Partial<Settings>): void => setSettings((before) => ({ ...before, ...change }));
   const { error } = save;
   const problemOf = (field: keyof Settings): string | undefined => (error?.field === field ? error.message : undefined);
   const alertEmailsProblem = error?.field?.startsWith('alertEmails') ? error.message : undefined;
@@ -40,7 +40,7 @@ function Form({ found }: { found: Settings }) {
           allowDecimal={false}
           value={settings.invitationDays}
           error={problemOf('invitationDays')}
-          onChange={(value) => typeof value === 'number' && set({ invitationDays: value })}
+          onChange={(value) => typeof value === 'number' && changeSettings({ invitationDays: value })}
         />
         <NumberInput
           label="Hours until an unused session expires"
@@ -49,17 +49,17 @@ function Form({ found }: { found: Settings }) {
           allowDecimal={false}
           value={settings.sessionHours}
           error={problemOf('sessionHours')}
-          onChange={(value) => typeof value === 'number' && set({ sessionHours: value })}
+          onChange={(value) => typeof value === 'number' && changeSettings({ sessionHours: value })}
         />
         <Switch
           label="Members may create personal keys"
           checked={settings.membersMakeKeys}
-          onChange={({ currentTarget }) => set({ membersMakeKeys: currentTarget.checked })}
+          onChange={({ currentTarget }) => changeSettings({ membersMakeKeys: currentTarget.checked })}
         />
         <Switch
           label="People with a password need a second factor"
           checked={settings.requireSecondFactor}
-          onChange={({ currentTarget }) => set({ requireSecondFactor: currentTarget.checked })}
+          onChange={({ currentTarget }) => changeSettings({ requireSecondFactor: currentTarget.checked })}
         />
         <NumberInput
           label="Days for which the audit trail is kept"
@@ -68,23 +68,25 @@ function Form({ found }: { found: Settings }) {
           allowDecimal={false}
           value={settings.auditDays}
           error={problemOf('auditDays')}
-          onChange={(value) => typeof value === 'number' && set({ auditDays: value })}
+          onChange={(value) => typeof value === 'number' && changeSettings({ auditDays: value })}
         />
         <AlertRecipients
           value={settings.alertEmails.router}
           problem={alertEmailsProblem}
-          onChange={(router) => set({ alertEmails: { router } })}
+          onChange={(router) => changeSettings({ alertEmails: { router } })}
         />
         <Fieldset legend="What new members begin with">
           <Stack gap="sm">
             <LimitsFields
               value={settings.newMembers.limits}
-              onChange={(limits) => set({ newMembers: { ...settings.newMembers, limits } })}
+              onChange={(limits) => changeSettings({ newMembers: { ...settings.newMembers, limits } })}
             />
             <CeilingFields
               value={settings.newMembers.ceiling}
               modelsProblem={newMembersProblem}
-              onChange={(ceiling) => set({ newMembers: { ...settings.newMembers, ceiling: toCeilingAnswer(ceiling) } })}
+              onChange={(ceiling) =>
+                changeSettings({ newMembers: { ...settings.newMembers, ceiling: toCeilingAnswer(ceiling) } })
+              }
             />
           </Stack>
         </Fieldset>

@@ -14,30 +14,30 @@ import { describeLimits } from '../../parts/limits-fields.tsx';
 import { LimitsModal, type PartyChange } from './limits-modal.tsx';
 import { Members } from '../../parts/members.tsx';
 import { SwitchRecording } from '../../parts/switch-recording.tsx';
-import { TeamName } from '../../parts/team-name.tsx';
+import { TeamNameForm } from '../../parts/team-name-form.tsx';
 
 export function Teams() {
   const teams = useApi<Team[]>('/teams');
-  const [isNew, asNew] = useDisclosure();
-  const [renamed, rename] = useState<Team>();
-  const [limited, limit] = useState<Team>();
-  const [open, show] = useState<string>();
-  const [deleted, remove] = useState<Team>();
-  const [switched, setSwitched] = useState<Team>();
+  const [isCreating, createDialog] = useDisclosure();
+  const [teamToRename, setTeamToRename] = useState<Team>();
+  const [teamToLimit, setTeamToLimit] = useState<Team>();
+  const [openTeamId, setOpenTeamId] = useState<string>();
+  const [teamToDelete, setTeamToDelete] = useState<Team>();
+  const [teamToSwitch, setTeamToSwitch] = useState<Team>();
   const { data: routerFacts } = useApi<RouterFacts>('/about');
   const [, go] = useLocation();
-  const removal = useChange(
+  const deleteTeam = useChange(
     ({ id }: Team) => callApi('DELETE', `/teams/${encodeURIComponent(id)}`),
     ['/teams', '/keys', '/users'],
   );
-  const limits = useChange(
+  const changeLimits = useChange(
     ({ id, ...change }: PartyChange) => callApi('PATCH', `/teams/${encodeURIComponent(id)}`, change),
     ['/teams'],
   );
   return (
     <Stack gap="xs">
       <Group>
-        <Button leftSection={<Icon name="plus" size={16} />} onClick={asNew.open}>
+        <Button leftSection={<Icon name="plus" size={16} />} onClick={createDialog.open}>
           New team
         </Button>
       </Group>
@@ -45,7 +45,7 @@ export function Teams() {
         {(list) =>
           list.length === 0 ? (
             <section className="panel">
-              <Empty title="No teams yet" action={<Button onClick={asNew.open}>Create a team</Button>}>
+              <Empty title="No teams yet" action={<Button onClick={createDialog.open}>Create a team</Button>}>
                 A team shares keys, limits and a bill, and its owners add people to it.
               </Empty>
             </section>
@@ -67,7 +67,7 @@ export function Teams() {
                   },
                   {
                     label: 'Members',
-                    render: ({ members }) => membersText(members),
+                    render: ({ members }) => describeMembers(members),
                     sortBy: ({ members }) => members.length,
                     search: ({ members }) => members.map(({ name, email }) => `${name} ${email}`).join(' '),
                   },
@@ -86,52 +86,57 @@ export function Teams() {
                       </ActionIcon>
                     </Menu.Target>
                     <Menu.Dropdown>
-                      <Menu.Item onClick={() => show(team.id)}>Members</Menu.Item>
-                      <Menu.Item onClick={() => limit(team)}>Limits</Menu.Item>
+                      <Menu.Item onClick={() => setOpenTeamId(team.id)}>Members</Menu.Item>
+                      <Menu.Item onClick={() => setTeamToLimit(team)}>Limits</Menu.Item>
                       <Menu.Item onClick={() => go(`/usage?team=${encodeURIComponent(team.id)}`)}>Usage</Menu.Item>
-                      <Menu.Item onClick={() => rename(team)}>Rename</Menu.Item>
+                      <Menu.Item onClick={() => setTeamToRename(team)}>Rename</Menu.Item>
                       {team.records || routerFacts?.records ? (
-                        <Menu.Item onClick={() => setSwitched(team)}>
+                        <Menu.Item onClick={() => setTeamToSwitch(team)}>
                           {team.records ? 'Stop recording' : 'Record requests'}
                         </Menu.Item>
                       ) : null}
-                      <Menu.Item color="var(--mantine-color-error)" onClick={() => remove(team)}>
+                      <Menu.Item color="var(--mantine-color-error)" onClick={() => setTeamToDelete(team)}>
                         Delete
                       </Menu.Item>
                     </Menu.Dropdown>
                   </Menu>
                 )}
               />
-              <Members team={list.find(({ id }) => id === open)} onClose={() => show(undefined)} />
+              <Members team={list.find(({ id }) => id === openTeamId)} onClose={() => setOpenTeamId(undefined)} />
             </>
           )
         }
       </Loaded>
-      <Modal opened={isNew} onClose={asNew.close} title="New team">
-        {isNew ? <TeamName onDone={asNew.close} /> : null}
+      <Modal opened={isCreating} onClose={createDialog.close} title="New team">
+        {isCreating ? <TeamNameForm onDone={createDialog.close} /> : null}
       </Modal>
-      <Modal opened={renamed !== undefined} onClose={() => rename(undefined)} title={`Rename ${renamed?.name ?? ''}`}>
-        {renamed ? <TeamName team={renamed} onDone={() => rename(undefined)} /> : null}
-      </Modal>
-      <SwitchRecording of="teams" switched={switched} onClose={() => setSwitched(undefined)} />
-      <LimitsModal party={limited} change={limits} onClose={() => limit(undefined)} />
-      <Confirm
-        title={`Delete ${deleted?.name ?? ''}?`}
-        action="Delete team"
-        change={removal}
-        input={deleted}
-        onClose={() => remove(undefined)}
+      <Modal
+        opened={teamToRename !== undefined}
+        onClose={() => setTeamToRename(undefined)}
+        title={`Rename ${teamToRename?.name ?? ''}`}
       >
-        Its keys are revoked within a second. This cannot be undone. Its members keep their accounts and personal keys.
+        {teamToRename ? <TeamNameForm team={teamToRename} onDone={() => setTeamToRename(undefined)} /> : null}
+      </Modal>
+      <SwitchRecording collection="teams" recordable={teamToSwitch} onClose={() => setTeamToSwitch(undefined)} />
+      <LimitsModal party={teamToLimit} change={changeLimits} onClose={() => setTeamToLimit(undefined)} />
+      <Confirm
+        title={`Delete ${teamToDelete?.name ?? ''}?`}
+        action="Delete team"
+        change={deleteTeam}
+        input={teamToDelete}
+        onClose={() => setTeamToDelete(undefined)}
+      >
+        The team's keys are revoked within a second. Its members keep their accounts and personal keys. This cannot be
+        undone.
       </Confirm>
     </Stack>
   );
 }
 
-function membersText(members: Team['members']): string {
+function describeMembers(members: Team['members']): string {
   if (members.length === 0) return 'none';
-  const shown = members.slice(0, 3).map(({ name }) => name);
-  return members.length > shown.length
-    ? `${shown.join(', ')} and ${members.length - shown.length} more`
-    : shown.join(', ');
+  const firstNames = members.slice(0, 3).map(({ name }) => name);
+  return members.length > firstNames.length
+    ? `${firstNames.join(', ')} and ${members.length - firstNames.length} more`
+    : firstNames.join(', ');
 }

@@ -50,10 +50,10 @@ const columns: readonly Column<User>[] = [
 export function Users() {
   const { user: me } = useSession();
   const users = useApi<User[]>('/users');
-  const [limited, limit] = useState<User>();
-  const [question, ask] = useState<Question>();
+  const [userToLimit, setUserToLimit] = useState<User>();
+  const [question, setQuestion] = useState<Question>();
   const [, go] = useLocation();
-  const change = useChange(
+  const applyChange = useChange(
     (input: Question['input']) => {
       const path = `/users/${encodeURIComponent(input.id)}`;
       if ('email' in input) return callApi('PATCH', `${path}/profile`, { email: input.email });
@@ -65,7 +65,7 @@ export function Users() {
     },
     ['/users'],
   );
-  const limits = useChange(
+  const changeLimits = useChange(
     ({ id, ...change }: PartyChange) => callApi('PATCH', `/users/${encodeURIComponent(id)}`, change),
     ['/users'],
   );
@@ -85,9 +85,9 @@ export function Users() {
             columns={[
               {
                 label: 'Person',
-                render: (user) => <Name user={user} isMe={user.id === me.id} />,
+                render: (user) => <UserName user={user} isMe={user.id === me.id} />,
                 sortBy: ({ name }) => name,
-                search: wordsOf,
+                search: buildSearchText,
               },
               ...columns,
             ]}
@@ -100,10 +100,10 @@ export function Users() {
                   </ActionIcon>
                 </Menu.Target>
                 <Menu.Dropdown>
-                  <Menu.Item onClick={() => limit(user)}>Limits</Menu.Item>
+                  <Menu.Item onClick={() => setUserToLimit(user)}>Limits</Menu.Item>
                   <Menu.Item onClick={() => go(`/usage?user=${encodeURIComponent(user.id)}`)}>Usage</Menu.Item>
-                  {questionsFor(user, user.id === me.id).map((each) => (
-                    <Menu.Item key={each.action} onClick={() => ask(each)}>
+                  {createQuestions(user, user.id === me.id).map((each) => (
+                    <Menu.Item key={each.action} onClick={() => setQuestion(each)}>
                       {each.action}
                     </Menu.Item>
                   ))}
@@ -113,13 +113,13 @@ export function Users() {
           />
         )}
       </Loaded>
-      <LimitsModal party={limited} change={limits} onClose={() => limit(undefined)} />
+      <LimitsModal party={userToLimit} change={changeLimits} onClose={() => setUserToLimit(undefined)} />
       <Confirm
         title={question?.title ?? ''}
         action={question?.action ?? ''}
-        change={change}
+        change={applyChange}
         input={question?.input}
-        onClose={() => ask(undefined)}
+        onClose={() => setQuestion(undefined)}
       >
         {question?.about}
       </Confirm>
@@ -127,14 +127,14 @@ export function Users() {
   );
 }
 
-function wordsOf({ name, email, emailConfirmed, blocked, refusedByProvider }: User): string {
-  const states = [blocked && 'Blocked', refusedByProvider && refusedWords];
+function buildSearchText({ name, email, emailConfirmed, blocked, refusedByProvider }: User): string {
+  const states = [blocked && 'Blocked', refusedByProvider && refusedLabel];
   return [name, email, ...states, !emailConfirmed && 'Address not confirmed'].filter(Boolean).join(' ');
 }
 
-const refusedWords = 'Refused by the provider';
+const refusedLabel = 'Refused by the provider';
 
-function Name({
+function UserName({
   user: { name, email, emailConfirmed, blocked, refusedByProvider },
   isMe,
 }: {
@@ -149,7 +149,7 @@ function Name({
         </Text>
         {isMe ? <Badge variant="default">You</Badge> : null}
         {blocked ? <Badge color="red.8">Blocked</Badge> : null}
-        {refusedByProvider ? <Badge color="red.8">{refusedWords}</Badge> : null}
+        {refusedByProvider ? <Badge color="red.8">{refusedLabel}</Badge> : null}
         {emailConfirmed ? null : <Badge color="yellow.9">Address not confirmed</Badge>}
       </Group>
       <Text size="xs" c="dimmed" className="break">
@@ -159,15 +159,18 @@ function Name({
   );
 }
 
-function questionsFor({ id, name, email, emailConfirmed, role, blocked, provider }: User, isMe: boolean): Question[] {
-  const confirmation: Question = {
+function createQuestions(
+  { id, name, email, emailConfirmed, role, blocked, provider }: User,
+  isMe: boolean,
+): Question[] {
+  const confirmAddress: Question = {
     title: `Is ${email} the address of ${name}?`,
     action: 'Confirm the address',
     about:
-      'They have typed it in themselves. Once it is confirmed, what is given to this address is theirs. Make sure who they are.',
+      'They have typed in the address themselves. Once it is confirmed, everything that is given to this address is theirs. Make sure who they are.',
     input: { id, email },
   };
-  const unlinking: Question = {
+  const unlinkProvider: Question = {
     title: `Unlink ${name} from ${provider}?`,
     action: 'Unlink from the provider',
     about:
@@ -176,7 +179,7 @@ function questionsFor({ id, name, email, emailConfirmed, role, blocked, provider
   };
   return [
     // Nobody confirms their own address.
-    ...(emailConfirmed || isMe ? [] : [confirmation]),
+    ...(emailConfirmed || isMe ? [] : [confirmAddress]),
     role === 'admin'
       ? {
           title: `Make ${name} a member?`,
@@ -200,10 +203,10 @@ function questionsFor({ id, name, email, emailConfirmed, role, blocked, provider
       title: `Remove the second factor of ${name}?`,
       action: 'Remove the second factor',
       about:
-        'Their next sign-in asks for the password only. Do this if they have lost it, and you know that it is them.',
+        'Their next sign-in asks for the password only. Do this if they have lost the second factor, and you know that it is them.',
       input: { id, resetsFactor: true },
     },
-    ...(provider === undefined ? [] : [unlinking]),
+    ...(provider === undefined ? [] : [unlinkProvider]),
     blocked
       ? {
           title: `Unblock ${name}?`,
@@ -221,7 +224,7 @@ function questionsFor({ id, name, email, emailConfirmed, role, blocked, provider
       title: `Delete ${name}?`,
       action: 'Delete',
       about:
-        'Their keys are revoked, their batches cancelled, and their files, responses and webhooks removed. What they have used stays, without their name. This cannot be undone.',
+        'Their keys are revoked, their batches cancelled, and their files, responses and webhooks removed. Their past usage stays, without their name. This cannot be undone.',
       input: { id, deletes: true },
     },
   ];

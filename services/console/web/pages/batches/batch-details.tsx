@@ -7,29 +7,29 @@ import { errorSentence } from '../../parts/error-sentence.ts';
 import { formatCount, formatDateTime, formatMoney } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
-import { isOver, stateOf } from './batch-state.ts';
+import { hasEnded, describeState } from './batch-state.ts';
 
 /** Milliseconds between two fetches of a batch that has not ended. */
-const lookEveryMs = 3_000;
+const fetchEveryMs = 3_000;
 
-/** Milliseconds between two fetches of an ended batch. It is still fetched, because it expires at some time. */
-const lookAfterMs = 60_000;
+/** Milliseconds between two fetches of an ended batch. Such a batch is still fetched, because it expires at some time. */
+const fetchEndedEveryMs = 60_000;
 
 /**
- * Everything about one batch: its numbers, its first errors, and its files.
+ * A dialog with everything about one batch: its numbers, its first errors, and its files.
  * @param id undefined while the dialog is closed
  */
 export function BatchDetailsModal({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   return (
     <Modal opened={id !== undefined} onClose={onClose} title={<span className="break">{id}</span>} size="lg">
-      {id === undefined ? null : <Details id={id} />}
+      {id === undefined ? null : <LoadedDetails id={id} />}
     </Modal>
   );
 }
 
-function Details({ id }: { id: string }) {
+function LoadedDetails({ id }: { id: string }) {
   const details = useApi<BatchDetails>(`/batches/${encodeURIComponent(id)}`, {
-    everyMs: (batch) => (batch && isOver(batch) ? lookAfterMs : lookEveryMs),
+    everyMs: (batch) => (batch && hasEnded(batch) ? fetchEndedEveryMs : fetchEveryMs),
   });
   return (
     <Loaded query={details} contentName="the batch">
@@ -50,7 +50,7 @@ function Facts({ batch }: { batch: BatchDetails }) {
     batch;
   const facts: [string, ReactNode][] = [
     ['Owner', owner.name],
-    ['State', paused ? `${stateOf(batch).word}: ${paused.reason}` : stateOf(batch).word],
+    ['State', paused ? `${describeState(batch).word}: ${paused.reason}` : describeState(batch).word],
     [
       'Requests',
       `${total === 0 ? 'not counted' : formatCount(total)}, to ${endpoint}${model === undefined ? '' : `, the first one for ${model}`}`,
@@ -60,11 +60,11 @@ function Facts({ batch }: { batch: BatchDetails }) {
       `${formatCount(succeeded)} with an answer, ${formatCount(errored)} with an error, ${formatCount(cancelled)} cancelled, ${formatCount(expired)} expired`,
     ],
     ['Created', formatDateTime(createdAt)],
-    ['Started', runningAt === undefined ? (isOver(batch) ? 'never' : 'not yet') : formatDateTime(runningAt)],
+    ['Started', runningAt === undefined ? (hasEnded(batch) ? 'never' : 'not yet') : formatDateTime(runningAt)],
     [
       'Ended',
       endedAt === undefined
-        ? `not yet; what is not done by ${formatDateTime(expiresAt)} expires`
+        ? `not yet; requests that are not done by ${formatDateTime(expiresAt)} expire`
         : formatDateTime(endedAt),
     ],
     ['Input tokens', `${formatCount(promptTokens)}, ${formatCount(cachedTokens)} of them cached`],
@@ -88,7 +88,7 @@ function Facts({ batch }: { batch: BatchDetails }) {
   );
 }
 
-function titleOf(state: BatchDetails['state'], hasProblems: boolean): string {
+function findErrorsTitle(state: BatchDetails['state'], hasProblems: boolean): string {
   if (!hasProblems) return 'First errors';
   return state === 'failed' ? 'The input is not valid' : 'The input was lost';
 }
@@ -100,7 +100,7 @@ function Errors({ batch: { state, problems, firstErrors } }: { batch: BatchDetai
   return (
     <section aria-label="First errors">
       <Title order={3} size="h4">
-        {titleOf(state, problems.length > 0)}
+        {findErrorsTitle(state, problems.length > 0)}
       </Title>
       <Table>
         <Table.Thead>
@@ -136,7 +136,7 @@ function Downloads({ batch: { owner, outputFile, errorFile, mayRead } }: { batch
   if (!mayRead) {
     return (
       <Text size="sm" c="dimmed">
-        What is in its files is for their owner alone.
+        Only the owner of the batch can read its files.
       </Text>
     );
   }

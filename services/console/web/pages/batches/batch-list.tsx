@@ -8,28 +8,28 @@ import { DataList, type Column } from '../../parts/data-list.tsx';
 import { formatAgo, formatMoney } from '../../parts/format.ts';
 import { BatchDetailsModal } from './batch-details.tsx';
 import { BatchProgress, BatchState } from './batch-progress.tsx';
-import { BatchRates, doneOf, stateOf } from './batch-state.ts';
+import { BatchRates, countDone, describeState } from './batch-state.ts';
 
 export interface BatchListProps {
   batches: readonly Batch[];
   /** The time of the API's answer, in ms since 1970. */
-  at: number;
-  withOwners: boolean;
+  answeredAt: number;
+  showsOwners: boolean;
   /** Whether there are earlier batches, for a list that is fetched page by page. */
   hasMore?: boolean;
   /** See the `address` of `DataList`. */
   address?: string;
 }
 
-export function BatchList({ batches, at, withOwners, ...others }: BatchListProps) {
+export function BatchList({ batches, answeredAt, showsOwners, ...others }: BatchListProps) {
   const [rates] = useState(() => new BatchRates());
-  const [viewed, view] = useState<string>();
-  const [cancelled, cancel] = useState<Batch>();
-  const cancellation = useChange(
+  const [viewedId, setViewedId] = useState<string>();
+  const [batchToCancel, setBatchToCancel] = useState<Batch>();
+  const cancelBatch = useChange(
     ({ id }: Batch) => callApi<Batch>('POST', `/batches/${encodeURIComponent(id)}/cancel`),
     ['/batches'],
   );
-  const owner: Column<Batch> = {
+  const ownerColumn: Column<Batch> = {
     label: 'Owner',
     render: (batch) => <span className="break">{batch.owner.name}</span>,
     sortBy: (batch) => batch.owner.name,
@@ -43,15 +43,21 @@ export function BatchList({ batches, at, withOwners, ...others }: BatchListProps
         columns={[
           {
             label: 'Batch',
-            render: (batch) => <Name batch={batch} />,
+            render: (batch) => <BatchName batch={batch} />,
             search: ({ id, model, endpoint }) => [id, model, endpoint].join(' '),
           },
-          ...(withOwners ? [owner] : []),
-          { label: 'State', render: (batch) => <BatchState batch={batch} />, sortBy: (batch) => stateOf(batch).word },
+          ...(showsOwners ? [ownerColumn] : []),
+          {
+            label: 'State',
+            render: (batch) => <BatchState batch={batch} />,
+            sortBy: (batch) => describeState(batch).word,
+          },
           {
             label: 'Progress',
-            render: (batch) => <BatchProgress batch={batch} rate={rates.note(batch, at)} at={at} />,
-            sortBy: (batch) => (batch.total === 0 ? undefined : doneOf(batch) / batch.total),
+            render: (batch) => (
+              <BatchProgress batch={batch} rate={rates.measure(batch, answeredAt)} answeredAt={answeredAt} />
+            ),
+            sortBy: (batch) => (batch.total === 0 ? undefined : countDone(batch) / batch.total),
           },
           { label: 'Cost', render: ({ cost }) => formatMoney(cost), sortBy: ({ cost }) => cost, isNumber: true },
           {
@@ -64,25 +70,35 @@ export function BatchList({ batches, at, withOwners, ...others }: BatchListProps
         {...others}
         actions={(batch) => (
           <Group gap="xs" justify="flex-end" wrap="nowrap">
-            <Button size="xs" variant="default" aria-label={`Details of ${batch.id}`} onClick={() => view(batch.id)}>
+            <Button
+              size="xs"
+              variant="default"
+              aria-label={`Details of ${batch.id}`}
+              onClick={() => setViewedId(batch.id)}
+            >
               Details
             </Button>
             {batch.mayCancel ? (
-              <Button size="xs" variant="default" aria-label={`Cancel ${batch.id}`} onClick={() => cancel(batch)}>
+              <Button
+                size="xs"
+                variant="default"
+                aria-label={`Cancel ${batch.id}`}
+                onClick={() => setBatchToCancel(batch)}
+              >
                 Cancel
               </Button>
             ) : null}
           </Group>
         )}
       />
-      <BatchDetailsModal id={viewed} onClose={() => view(undefined)} />
+      <BatchDetailsModal id={viewedId} onClose={() => setViewedId(undefined)} />
       <Confirm
         title="Cancel the batch?"
         action="Cancel batch"
         dismissal="Keep it running"
-        change={cancellation}
-        input={cancelled}
-        onClose={() => cancel(undefined)}
+        change={cancelBatch}
+        input={batchToCancel}
+        onClose={() => setBatchToCancel(undefined)}
       >
         Requests that are done keep their answers and their cost. The others are not run any more.
       </Confirm>
@@ -90,7 +106,7 @@ export function BatchList({ batches, at, withOwners, ...others }: BatchListProps
   );
 }
 
-function Name({ batch: { id, endpoint, model } }: { batch: Batch }) {
+function BatchName({ batch: { id, endpoint, model } }: { batch: Batch }) {
   return (
     <div style={{ minWidth: '10rem' }}>
       {/* An id is one long word, which would otherwise take the room of the buttons. */}

@@ -1,34 +1,34 @@
 import { Badge, Progress, Text } from '@mantine/core';
 import type { Batch } from '../../../contract/batches.ts';
 import type { ProgressRate } from '#shared/core/progress-rate.ts';
-import { countsText, doneOf, rateText, stateOf } from './batch-state.ts';
+import { describeCounts, countDone, describeRate, describeState } from './batch-state.ts';
 
 export interface BatchProgressProps {
   batch: Batch;
   rate: ProgressRate | undefined;
   /** The time of the API's answer, in ms since 1970. */
-  at: number;
+  answeredAt: number;
 }
 
-export function BatchProgress({ batch, rate, at }: BatchProgressProps) {
+export function BatchProgress({ batch, rate, answeredAt }: BatchProgressProps) {
   const { id, total, succeeded, errored, cancelled, expired } = batch;
-  const done = doneOf(batch);
-  const pace = rateText(batch, rate, at);
-  const shareOf = (lines: number): number => (total === 0 ? 0 : (lines / total) * 100);
+  const doneCount = countDone(batch);
+  const pace = describeRate(batch, rate, answeredAt);
+  const toPercent = (lines: number): number => (total === 0 ? 0 : (lines / total) * 100);
   return (
     <div style={{ minWidth: '12rem' }}>
       <Progress.Root>
         <Progress.Section
-          value={shareOf(succeeded)}
+          value={toPercent(succeeded)}
           aria-label={`Progress of ${id}`}
-          aria-valuenow={Math.round(shareOf(done))}
-          aria-valuetext={`${Math.round(shareOf(done))} %`}
+          aria-valuenow={Math.round(toPercent(doneCount))}
+          aria-valuetext={`${Math.round(toPercent(doneCount))} %`}
         />
-        <Progress.Section value={shareOf(errored)} color="orange" withAria={false} />
-        <Progress.Section value={shareOf(cancelled + expired)} color="gray" withAria={false} />
+        <Progress.Section value={toPercent(errored)} color="orange" withAria={false} />
+        <Progress.Section value={toPercent(cancelled + expired)} color="gray" withAria={false} />
       </Progress.Root>
       <Text size="xs" className="numeric">
-        {countsText(batch)}
+        {describeCounts(batch)}
       </Text>
       {pace === '' ? null : (
         <Text size="xs" c="dimmed" className="break">
@@ -40,7 +40,7 @@ export function BatchProgress({ batch, rate, at }: BatchProgressProps) {
 }
 
 export function BatchState({ batch }: { batch: Batch }) {
-  const { word, color } = stateOf(batch);
+  const { word, color } = describeState(batch);
   return (
     <Badge variant="dot" color={color}>
       {word}

@@ -2,12 +2,12 @@ import type { Batch } from '../../../contract/batches.ts';
 import { ProgressRate } from '#shared/core/progress-rate.ts';
 import { formatAgo, formatCount } from '../../parts/format.ts';
 
-export interface ShownState {
+export interface StateLabel {
   word: string;
   color: string;
 }
 
-export function stateOf(batch: Batch): ShownState {
+export function describeState(batch: Batch): StateLabel {
   const { state, cancelledAt, paused, expired } = batch;
   if (state === 'failed') return { word: 'Failed', color: 'red' };
   if (state === 'ended') {
@@ -20,22 +20,22 @@ export function stateOf(batch: Batch): ShownState {
   return paused ? { word: 'Waiting', color: 'orange' } : { word: 'Running', color: 'blue' };
 }
 
-export function isOver({ state }: Pick<Batch, 'state'>): boolean {
+export function hasEnded({ state }: Pick<Batch, 'state'>): boolean {
   return state === 'ended' || state === 'failed';
 }
 
 /** Returns the number of lines that ended with an answer or an error. */
-export function doneOf({ succeeded, errored }: Batch): number {
+export function countDone({ succeeded, errored }: Batch): number {
   return succeeded + errored;
 }
 
-/** Returns the numbers of lines that ended in each way, for example `8 of 200, 1 failed, 192 cancelled`. */
-export function countsText(batch: Batch): string {
+/** Returns how many lines ended in each way, for example `8 of 200, 1 failed, 192 cancelled`. */
+export function describeCounts(batch: Batch): string {
   const { state, total, errored, cancelled, expired } = batch;
   if (total === 0) return state === 'failed' ? 'no request was run' : 'not counted yet';
-  const others = Object.entries({ failed: errored, cancelled, expired });
-  const named = others.flatMap(([word, count]) => (count > 0 ? [`${formatCount(count)} ${word}`] : []));
-  return [`${formatCount(doneOf(batch))} of ${formatCount(total)}`, ...named].join(', ');
+  const endings = Object.entries({ failed: errored, cancelled, expired });
+  const endingTexts = endings.flatMap(([word, count]) => (count > 0 ? [`${formatCount(count)} ${word}`] : []));
+  return [`${formatCount(countDone(batch))} of ${formatCount(total)}`, ...endingTexts].join(', ');
 }
 
 /** Measures the rates of batches from successive fetches. */
@@ -44,9 +44,9 @@ export class BatchRates {
 
   /**
    * Adds the state of a batch to the measurement, and returns its rate; undefined if the batch is not running.
-   * @param at the time of the API's answer, in ms since 1970
+   * @param answeredAt the time of the API's answer, in ms since 1970
    */
-  note(batch: Batch, at: number): ProgressRate | undefined {
+  measure(batch: Batch, answeredAt: number): ProgressRate | undefined {
     const { id, state, runningAt } = batch;
     if (state !== 'running') {
       this.#rates.delete(id);
@@ -54,19 +54,22 @@ export class BatchRates {
     }
     const rate = this.#rates.get(id) ?? new ProgressRate(runningAt);
     this.#rates.set(id, rate);
-    rate.note(doneOf(batch), at);
+    rate.note(countDone(batch), answeredAt);
     return rate;
   }
 }
 
-/** Returns the rate and the expected end, for example `12 a second · ends in 5 minutes`, or what the batch waits for. */
-export function rateText(batch: Batch, rate: ProgressRate | undefined, now: number): string {
+/**
+ * Returns the rate and the expected end of a batch, for example `12 a second · ends in 5 minutes`, or what the batch waits for. Empty for a
+ * batch that is over or being cancelled.
+ */
+export function describeRate(batch: Batch, rate: ProgressRate | undefined, now: number): string {
   const { state, cancelledAt, paused, total, expiresAt } = batch;
   if (state === 'validating') return 'its input is being checked';
   if (state === 'finishing') return 'its results are being written';
   if (state !== 'running' || cancelledAt !== undefined) return '';
   if (paused) return paused.reason;
-  if (doneOf(batch) === 0) return 'no request has ended yet';
+  if (countDone(batch) === 0) return 'no request has ended yet';
   const endsAt = rate?.endsAt(total);
   if (rate?.text === undefined || endsAt === undefined) return 'no request has ended lately';
   const warning = endsAt > expiresAt ? `, but expires ${formatAgo(expiresAt, now)}` : '';

@@ -10,20 +10,20 @@ import { OwnerSelect } from '../../parts/owner-select.tsx';
 import { Page } from '../../parts/page.tsx';
 import { useOwner } from '../../parts/use-owner.ts';
 import { BatchList } from './batch-list.tsx';
-import { isOver } from './batch-state.ts';
+import { hasEnded } from './batch-state.ts';
 import { NewBatch } from './new-batch.tsx';
 
 /** Milliseconds between two fetches while a batch has not ended. */
-const lookEveryMs = 2_000;
+const fetchEveryMs = 2_000;
 
 /** Milliseconds between two fetches while all batches have ended. */
-const lookAfterMs = 15_000;
+const fetchEndedEveryMs = 15_000;
 
 /** The number of batches that are shown at first, and that each click adds. */
 const pageSize = 50;
 
-/** One list has at most this many batches. A further list shows earlier ones. */
-const maxListed = 500;
+/** One list has at most this many batches. Further lists below show earlier batches. */
+const maxBatchesInList = 500;
 
 /** The choice with which an administrator sees all open batches of everybody. */
 const allOpenBatches = 'open';
@@ -32,25 +32,28 @@ export function Batches() {
   const isAdmin = useIsAdmin();
   const choice = useOwner();
   const { owner, isSelf, chooseSelf } = choice;
-  const [isMaking, making] = useDisclosure();
-  const all = { group: 'Everybody', items: [{ value: allOpenBatches, label: 'Everybody: all that are not over' }] };
+  const [isCreating, createDialog] = useDisclosure();
+  const everybody = {
+    group: 'Everybody',
+    items: [{ value: allOpenBatches, label: 'Everybody: all that are not over' }],
+  };
   return (
     <Page
       title="Batches"
       about="Many requests that nobody waits for. They fill slots that are free, and give way to live requests."
       actions={
-        <Button leftSection={<Icon name="plus" size={16} />} onClick={making.open}>
+        <Button leftSection={<Icon name="plus" size={16} />} onClick={createDialog.open}>
           New batch
         </Button>
       }
     >
-      <OwnerSelect choice={choice} further={isAdmin ? [all] : []} />
+      <OwnerSelect choice={choice} furtherChoices={isAdmin ? [everybody] : []} />
       {owner === allOpenBatches ? (
         <OpenBatches />
       ) : (
-        <OwnBatches key={owner} owner={owner} isSelf={isSelf} onMake={making.open} />
+        <OwnerBatches key={owner} owner={owner} isSelf={isSelf} onCreate={createDialog.open} />
       )}
-      <NewBatch opened={isMaking} onClose={making.close} onCreated={chooseSelf} />
+      <NewBatch opened={isCreating} onClose={createDialog.close} onCreated={chooseSelf} />
     </Page>
   );
 }
@@ -58,27 +61,27 @@ export function Batches() {
 interface OwnBatchesProps {
   owner: string;
   isSelf: boolean;
-  onMake: () => void;
-  /** The id of the batch after which the list begins; undefined for the newest ones. */
+  onCreate: () => void;
+  /** The id of the batch after which the list begins; absent for the list with the newest batches. */
   after?: string;
 }
 
 /** Lists batches of an owner. When the person clicks for more, further lists below show earlier batches. */
-function OwnBatches({ owner, isSelf, onMake, after }: OwnBatchesProps) {
+function OwnerBatches({ owner, isSelf, onCreate, after }: OwnBatchesProps) {
   const [limit, setLimit] = useState(pageSize);
-  const [goesOn, setGoesOn] = useState(false);
+  const [showsNextList, setShowsNextList] = useState(false);
   const query = new URLSearchParams({ owner, limit: String(limit), ...(after !== undefined && { after }) });
   const batches = useApi<{ batches: Batch[]; more: boolean }>(`/batches?${query.toString()}`, {
-    everyMs: (page) => (page?.batches.every(isOver) ? lookAfterMs : lookEveryMs),
+    everyMs: (page) => (page?.batches.every(hasEnded) ? fetchEndedEveryMs : fetchEveryMs),
   });
-  const showMore = (): void => (limit < maxListed ? setLimit(limit + pageSize) : setGoesOn(true));
+  const showMore = (): void => (limit < maxBatchesInList ? setLimit(limit + pageSize) : setShowsNextList(true));
   return (
     <Loaded query={batches} contentName="the batches">
       {({ batches: list, more }) => (
         <Stack gap="xs">
           {list.length === 0 && after === undefined ? (
             <section className="panel">
-              <Empty title="No batches yet" action={isSelf ? <Button onClick={onMake}>Create a batch</Button> : null}>
+              <Empty title="No batches yet" action={isSelf ? <Button onClick={onCreate}>Create a batch</Button> : null}>
                 {isSelf ? (
                   <>
                     A batch runs the requests of a file, one in each line, while the workers have time. Create one here,
@@ -93,42 +96,44 @@ function OwnBatches({ owner, isSelf, onMake, after }: OwnBatchesProps) {
           {list.length > 0 ? (
             <BatchList
               batches={list}
-              at={batches.dataUpdatedAt}
-              withOwners={false}
+              answeredAt={batches.dataUpdatedAt}
+              showsOwners={false}
               hasMore={more}
               {...(after === undefined && { address: '' })}
             />
           ) : null}
-          {more && !goesOn ? (
+          {more && !showsNextList ? (
             <Group justify="center">
               <Button variant="default" onClick={showMore}>
                 Show earlier batches
               </Button>
             </Group>
           ) : null}
-          {more && goesOn ? <OwnBatches owner={owner} isSelf={isSelf} onMake={onMake} {...afterLast(list)} /> : null}
+          {more && showsNextList ? (
+            <OwnerBatches owner={owner} isSelf={isSelf} onCreate={onCreate} {...findNextStart(list)} />
+          ) : null}
         </Stack>
       )}
     </Loaded>
   );
 }
 
-function afterLast(list: readonly Batch[]): { after?: string } {
+function findNextStart(list: readonly Batch[]): { after?: string } {
   const last = list.at(-1);
   return last ? { after: last.id } : {};
 }
 
 function OpenBatches() {
-  const batches = useApi<Batch[]>('/batches/open', { everyMs: lookEveryMs });
+  const batches = useApi<Batch[]>('/batches/open', { everyMs: fetchEveryMs });
   return (
     <Loaded query={batches} contentName="the batches">
       {(list) =>
         list.length === 0 ? (
           <section className="panel">
-            <Empty title="No batch is being worked on">Batches of everybody appear here until they are over.</Empty>
+            <Empty title="No batch is being worked on">The unfinished batches of everybody appear here.</Empty>
           </section>
         ) : (
-          <BatchList batches={list} at={batches.dataUpdatedAt} withOwners address="" />
+          <BatchList batches={list} answeredAt={batches.dataUpdatedAt} showsOwners address="" />
         )
       }
     </Loaded>

@@ -1,6 +1,6 @@
 import { Button, Code, FileInput, Group, Modal, NumberInput, Stack, Text } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
-import { ApiFailure, csrfHeaders, fetchSameOrigin, readFailure } from '../../api/call-api.ts';
+import { ApiFailure, createCsrfHeaders, fetchSameOrigin, readFailure } from '../../api/call-api.ts';
 import { useChange } from '../../api/use-api.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { UploadBar } from '../../parts/upload-bar.tsx';
@@ -9,10 +9,10 @@ import { readEndpoint } from './read-endpoint.ts';
 
 const example = '{"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {…}}';
 
-/** A batch may be given at most this many hours. */
+/** A batch may have at most this many hours until its unfinished requests expire. */
 const maxHours = 168;
 
-/** The hours that a batch is given unless the person chooses others. */
+/** The hours of a batch unless the person chooses others. */
 const defaultHours = 24;
 
 export interface NewBatchProps {
@@ -26,10 +26,10 @@ export function NewBatch({ opened, onClose, onCreated }: NewBatchProps) {
   const [file, setFile] = useState<File | null>(null);
   const [hours, setHours] = useState<number | string>(defaultHours);
   const { api, share, upload, cancel } = useUpload();
-  const creation = useChange(create, ['/batches', '/files']);
+  const createBatch = useChange(uploadAndCreate, ['/batches', '/files']);
   const close = (): void => {
     cancel();
-    creation.reset();
+    createBatch.reset();
     setFile(null);
     setHours(defaultHours);
     onClose();
@@ -41,13 +41,13 @@ export function NewBatch({ opened, onClose, onCreated }: NewBatchProps) {
       close();
       onCreated();
     };
-    creation.mutate(file, { onSuccess });
+    createBatch.mutate(file, { onSuccess });
   };
   return (
-    <Modal opened={opened} onClose={close} title="New batch" size="lg" closeOnClickOutside={!creation.isPending}>
+    <Modal opened={opened} onClose={close} title="New batch" size="lg" closeOnClickOutside={!createBatch.isPending}>
       <form onSubmit={onSubmit}>
         <Stack gap="sm">
-          <Text size="sm">The file has one request in each line. They are served with your limits.</Text>
+          <Text size="sm">The file has one request in each line. These requests count towards your limits.</Text>
           <Code block style={{ whiteSpace: 'pre-wrap' }}>
             {example}
           </Code>
@@ -69,12 +69,12 @@ export function NewBatch({ opened, onClose, onCreated }: NewBatchProps) {
             onChange={setHours}
           />
           <UploadBar share={share} />
-          {creation.error ? <Failure title="The batch was not created" error={creation.error} /> : null}
+          {createBatch.error ? <Failure title="The batch was not created" error={createBatch.error} /> : null}
           <Group justify="flex-end">
             <Button variant="default" onClick={close}>
               Cancel
             </Button>
-            <Button type="submit" loading={creation.isPending} disabled={file === null || api === undefined}>
+            <Button type="submit" loading={createBatch.isPending} disabled={file === null || api === undefined}>
               Create batch
             </Button>
           </Group>
@@ -83,22 +83,23 @@ export function NewBatch({ opened, onClose, onCreated }: NewBatchProps) {
     </Modal>
   );
 
-  async function create(chosen: File): Promise<void> {
-    const endpoint = await readEndpoint(chosen);
+  async function uploadAndCreate(chosenFile: File): Promise<void> {
+    const endpoint = await readEndpoint(chosenFile);
     if (!api || endpoint === undefined)
       throw new ApiFailure(0, 'no_request', 'The first line of the file is no request of a batch.');
-    const { id } = await upload(chosen, 'batch');
+    const { id } = await upload(chosenFile, 'batch');
     const response = await fetchSameOrigin(`${api.base}${api.path}`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...csrfHeaders() },
-      body: JSON.stringify(api.creation({ file: id, endpoint, hours: Number(hours) })),
+      headers: { 'content-type': 'application/json', ...createCsrfHeaders() },
+      body: JSON.stringify(api.buildCreation({ file: id, endpoint, hours: Number(hours) })),
     });
     if (response.ok) return;
     const failure = await readFailure(response);
     // The uploaded file is deleted, because nobody would look for it.
-    await fetchSameOrigin(`${api.base}${api.filesPath}/${id}`, { method: 'DELETE', headers: csrfHeaders() }).catch(
-      () => undefined,
-    );
+    await fetchSameOrigin(`${api.base}${api.filesPath}/${id}`, {
+      method: 'DELETE',
+      headers: createCsrfHeaders(),
+    }).catch(() => undefined);
     throw failure;
   }
 }

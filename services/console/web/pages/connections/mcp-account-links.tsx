@@ -5,7 +5,7 @@ import { Link } from 'wouter';
 import type { McpAccountLink, AuthorizationResponse } from '../../../contract/mcp-account-links.ts';
 import { callApi, type ApiFailure } from '../../api/call-api.ts';
 import { useIsAdmin } from '../../api/session.ts';
-import { refresh, useApi, useChange } from '../../api/use-api.ts';
+import { refreshAnswers, useApi, useChange } from '../../api/use-api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { DataList } from '../../parts/data-list.tsx';
 import { Failure } from '../../parts/failure.tsx';
@@ -13,18 +13,18 @@ import { formatAgo } from '../../parts/format.ts';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 
-const states = {
+const stateLabels = {
   connected: { word: 'Connected', color: 'green' },
   expired: { word: 'Expired', color: 'orange' },
   none: { word: 'Not connected', color: 'gray' },
 } as const;
 
-/** Lists the MCP servers to which people link accounts, with the person's own account links. */
-export function Connections() {
-  const connections = useApi<McpAccountLink[]>('/connections', { everyMs: 15_000 });
+/** Lists the MCP servers to which people can link an account, with the state of the signed-in person's links. */
+export function McpAccountLinks() {
+  const links = useApi<McpAccountLink[]>('/connections', { everyMs: 15_000 });
   const isAdmin = useIsAdmin();
-  const completion = useCompletion();
-  const [left, leave] = useState<McpAccountLink>();
+  const completion = useLinkCompletion();
+  const [linkToRemove, setLinkToRemove] = useState<McpAccountLink>();
   const connect = useMutation<{ url: string }, ApiFailure, string>({
     mutationFn: (server) => callApi('POST', `/connections/${encodeURIComponent(server)}`),
     onSuccess: ({ url }) => window.location.assign(url),
@@ -38,7 +38,7 @@ export function Connections() {
       <Stack gap="xs">
         {completion.error ? <Failure title="You were not connected" error={completion.error} /> : null}
         {connect.error ? <Failure title="You cannot be connected" error={connect.error} /> : null}
-        <Loaded query={connections} contentName="the connections">
+        <Loaded query={links} contentName="the connections">
           {(all) =>
             all.length === 0 ? (
               <section className="panel">
@@ -64,18 +64,18 @@ export function Connections() {
                 columns={[
                   {
                     label: 'Server',
-                    render: (connection) => <Server of={connection} />,
+                    render: (connection) => <Server link={connection} />,
                     sortBy: ({ server }) => server,
                     search: ({ server, host }) => `${server} ${host}`,
                   },
                   {
                     label: 'State',
                     render: ({ state }) => (
-                      <Badge variant="dot" color={states[state].color}>
-                        {states[state].word}
+                      <Badge variant="dot" color={stateLabels[state].color}>
+                        {stateLabels[state].word}
                       </Badge>
                     ),
-                    sortBy: ({ state }) => states[state].word,
+                    sortBy: ({ state }) => stateLabels[state].word,
                   },
                   {
                     label: 'Since',
@@ -87,10 +87,10 @@ export function Connections() {
                 address=""
                 actions={(connection) => (
                   <Actions
-                    of={connection}
+                    link={connection}
                     isBusy={completion.isPending || connect.isPending || connect.isSuccess}
                     onConnect={() => connect.mutate(connection.server)}
-                    onDisconnect={() => leave(connection)}
+                    onDisconnect={() => setLinkToRemove(connection)}
                   />
                 )}
               />
@@ -102,22 +102,20 @@ export function Connections() {
         title="Disconnect?"
         action="Disconnect"
         change={disconnect}
-        input={left}
-        onClose={() => leave(undefined)}
+        input={linkToRemove}
+        onClose={() => setLinkToRemove(undefined)}
       >
-        The router forgets your access to {left?.server}, and your keys cannot call its tools any more.
+        The router forgets your access to {linkToRemove?.server}, and your keys cannot call its tools any more.
       </Confirm>
     </Page>
   );
 }
 
-/**
- * Completes an MCP account link when the person comes back from the authorization server, and removes the server's answer from the URL.
- */
-function useCompletion() {
+/** Completes an MCP account link when the person comes back from the authorization server. Removes that server's answer from the URL. */
+function useLinkCompletion() {
   const completion = useMutation<{ server: string }, ApiFailure, AuthorizationResponse>({
     mutationFn: (answer) => callApi('POST', '/connections', answer),
-    onSettled: () => refresh(['/connections']),
+    onSettled: () => refreshAnswers(['/connections']),
   });
   const { mutate } = completion;
   useEffect(() => {
@@ -130,7 +128,7 @@ function useCompletion() {
   return completion;
 }
 
-function Server({ of: { server, host } }: { of: McpAccountLink }) {
+function Server({ link: { server, host } }: { link: McpAccountLink }) {
   return (
     <div>
       <Text size="sm" fw={600} className="break">
@@ -144,13 +142,13 @@ function Server({ of: { server, host } }: { of: McpAccountLink }) {
 }
 
 interface ActionsProps {
-  of: McpAccountLink;
+  link: McpAccountLink;
   isBusy: boolean;
   onConnect: () => void;
   onDisconnect: () => void;
 }
 
-function Actions({ of: { server, state }, isBusy, onConnect, onDisconnect }: ActionsProps) {
+function Actions({ link: { server, state }, isBusy, onConnect, onDisconnect }: ActionsProps) {
   return (
     <Button.Group style={{ justifyContent: 'flex-end' }}>
       {state === 'connected' ? null : (

@@ -15,9 +15,9 @@ export interface FileTableProps {
 }
 
 export function FileTable({ list: { files, more, mayRead, mayDelete }, owner }: FileTableProps) {
-  const [deleted, remove] = useState<OwnedFile>();
+  const [fileToDelete, setFileToDelete] = useState<OwnedFile>();
   const query = `owner=${encodeURIComponent(owner)}`;
-  const removal = useChange(({ id }: OwnedFile) => callApi('DELETE', `/files/${id}?${query}`), ['/files']);
+  const deleteFile = useChange(({ id }: OwnedFile) => callApi('DELETE', `/files/${id}?${query}`), ['/files']);
   return (
     <>
       <DataList
@@ -27,7 +27,7 @@ export function FileTable({ list: { files, more, mayRead, mayDelete }, owner }: 
         columns={[
           {
             label: 'File',
-            render: (file) => <Name file={file} />,
+            render: (file) => <FileName file={file} />,
             sortBy: ({ name }) => name,
             search: ({ id, name }) => `${name} file-${id}`,
           },
@@ -69,7 +69,12 @@ export function FileTable({ list: { files, more, mayRead, mayDelete }, owner }: 
               </Button>
             ) : null}
             {mayDelete ? (
-              <Button size="xs" variant="default" aria-label={`Delete ${file.name}`} onClick={() => remove(file)}>
+              <Button
+                size="xs"
+                variant="default"
+                aria-label={`Delete ${file.name}`}
+                onClick={() => setFileToDelete(file)}
+              >
                 Delete
               </Button>
             ) : null}
@@ -79,19 +84,19 @@ export function FileTable({ list: { files, more, mayRead, mayDelete }, owner }: 
       <Confirm
         title="Delete the file?"
         action="Delete file"
-        change={removal}
-        input={deleted}
-        onClose={() => remove(undefined)}
+        change={deleteFile}
+        input={fileToDelete}
+        onClose={() => setFileToDelete(undefined)}
       >
-        {deleted?.name} is deleted for good. A batch that has begun with it goes on.
+        {fileToDelete?.name} is deleted for good. A batch that has begun with the file goes on.
       </Confirm>
     </>
   );
 }
 
-function Name({ file: { id, name } }: { file: OwnedFile }) {
+function FileName({ file: { id, name } }: { file: OwnedFile }) {
   // Every API accepts an id with this prefix.
-  const shown = `file-${id}`;
+  const prefixedId = `file-${id}`;
   return (
     <div>
       <Text size="sm" fw={600} className="break">
@@ -99,9 +104,9 @@ function Name({ file: { id, name } }: { file: OwnedFile }) {
       </Text>
       <Group gap={4} wrap="nowrap">
         <Text size="xs" c="dimmed" className="break">
-          {shown}
+          {prefixedId}
         </Text>
-        <Copy value={shown} label={`Copy the id of ${name}`} />
+        <Copy value={prefixedId} label={`Copy the id of ${name}`} />
       </Group>
     </div>
   );

@@ -13,7 +13,7 @@ import { FileTable } from './file-table.tsx';
 import { UploadFile } from './upload-file.tsx';
 
 /** Milliseconds between two fetches of the files. */
-const lookEveryMs = 10_000;
+const fetchEveryMs = 10_000;
 
 /** The number of files that are shown at first, and that each click adds. */
 const pageSize = 50;
@@ -21,27 +21,27 @@ const pageSize = 50;
 export function Files() {
   const choice = useOwner();
   const { owner, isSelf, chooseSelf } = choice;
-  const [isUploading, uploading] = useDisclosure();
+  const [isUploading, uploadDialog] = useDisclosure();
   return (
     <Page
       title="Files"
       about="Inputs and results of batches, and files that requests name."
       actions={
-        <Button leftSection={<Icon name="plus" size={16} />} onClick={uploading.open}>
+        <Button leftSection={<Icon name="plus" size={16} />} onClick={uploadDialog.open}>
           Upload a file
         </Button>
       }
     >
       <OwnerSelect choice={choice} />
-      <OwnedFiles key={owner} owner={owner} isSelf={isSelf} onUpload={uploading.open} />
-      <UploadFile opened={isUploading} onClose={uploading.close} onUploaded={chooseSelf} />
+      <OwnedFiles key={owner} owner={owner} isSelf={isSelf} onUpload={uploadDialog.open} />
+      <UploadFile opened={isUploading} onClose={uploadDialog.close} onUploaded={chooseSelf} />
     </Page>
   );
 }
 
 function OwnedFiles({ owner, isSelf, onUpload }: { owner: string; isSelf: boolean; onUpload: () => void }) {
   const [limit, setLimit] = useState(pageSize);
-  const files = useApi<FileList>(`/files?owner=${encodeURIComponent(owner)}&limit=${limit}`, { everyMs: lookEveryMs });
+  const files = useApi<FileList>(`/files?owner=${encodeURIComponent(owner)}&limit=${limit}`, { everyMs: fetchEveryMs });
   return (
     <Loaded query={files} contentName="the files">
       {(list) => (

@@ -20,10 +20,10 @@ export function UploadFile({ opened, onClose, onUploaded }: UploadFileProps) {
   const [file, setFile] = useState<File | null>(null);
   const [purpose, setPurpose] = useState('batch');
   const { api, share, upload, cancel } = useUpload();
-  const sending = useChange((chosen: File) => upload(chosen, purpose), ['/files']);
+  const sendFile = useChange((chosenFile: File) => upload(chosenFile, purpose), ['/files']);
   const close = (): void => {
     cancel();
-    sending.reset();
+    sendFile.reset();
     setFile(null);
     onClose();
   };
@@ -34,10 +34,10 @@ export function UploadFile({ opened, onClose, onUploaded }: UploadFileProps) {
       close();
       onUploaded();
     };
-    sending.mutate(file, { onSuccess });
+    sendFile.mutate(file, { onSuccess });
   };
   return (
-    <Modal opened={opened} onClose={close} title="Upload a file" closeOnClickOutside={!sending.isPending}>
+    <Modal opened={opened} onClose={close} title="Upload a file" closeOnClickOutside={!sendFile.isPending}>
       <form onSubmit={onSubmit}>
         <Stack gap="sm">
           <Text size="sm">The file is yours: the keys of your teams do not find it.</Text>
@@ -50,12 +50,12 @@ export function UploadFile({ opened, onClose, onUploaded }: UploadFileProps) {
             onChange={(chosen) => setPurpose(chosen ?? 'batch')}
           />
           <UploadBar share={share} />
-          {sending.error ? <Failure title="The file was not uploaded" error={sending.error} /> : null}
+          {sendFile.error ? <Failure title="The file was not uploaded" error={sendFile.error} /> : null}
           <Group justify="flex-end">
             <Button variant="default" onClick={close}>
               Cancel
             </Button>
-            <Button type="submit" loading={sending.isPending} disabled={file === null || api === undefined}>
+            <Button type="submit" loading={sendFile.isPending} disabled={file === null || api === undefined}>
               Upload
             </Button>
           </Group>

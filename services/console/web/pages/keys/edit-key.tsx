@@ -6,28 +6,28 @@ import { useChange } from '../../api/use-api.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { KeyFields } from './key-fields.tsx';
 
-export function EditKey({ editing, onClose }: { editing: Key | undefined; onClose: () => void }) {
+export function EditKey({ editing: editedKey, onClose }: { editing: Key | undefined; onClose: () => void }) {
   return (
-    <Modal opened={editing !== undefined} onClose={onClose} title={`Change ${editing?.name ?? ''}`} size="lg">
-      {editing ? <Form key={editing.id} editing={editing} onClose={onClose} /> : null}
+    <Modal opened={editedKey !== undefined} onClose={onClose} title={`Change ${editedKey?.name ?? ''}`} size="lg">
+      {editedKey ? <KeyForm key={editedKey.id} editing={editedKey} onClose={onClose} /> : null}
     </Modal>
   );
 }
 
-function Form({ editing, onClose }: { editing: Key; onClose: () => void }) {
-  const [settings, setSettings] = useState<KeySettings>(settingsOf(editing));
+function KeyForm({ editing: editedKey, onClose }: { editing: Key; onClose: () => void }) {
+  const [settings, setSettings] = useState<KeySettings>(readSettings(editedKey));
   const change = useChange(
-    (input: KeyChange) => callApi<Key>('PATCH', `/keys/${encodeURIComponent(editing.id)}`, input),
+    (input: KeyChange) => callApi<Key>('PATCH', `/keys/${encodeURIComponent(editedKey.id)}`, input),
     ['/keys'],
   );
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
-    change.mutate(changesOf(settingsOf(editing), settings), { onSuccess: onClose });
+    change.mutate(findChanges(readSettings(editedKey), settings), { onSuccess: onClose });
   };
   return (
     <form onSubmit={onSubmit}>
       <Stack gap="sm">
-        <KeyFields value={settings} editing={editing} problem={change.error ?? undefined} onChange={setSettings} />
+        <KeyFields value={settings} editedKey={editedKey} problem={change.error ?? undefined} onChange={setSettings} />
         {change.error && change.error.field === undefined ? (
           <Failure title="The key was not changed" error={change.error} />
         ) : null}
@@ -44,17 +44,26 @@ function Form({ editing, onClose }: { editing: Key; onClose: () => void }) {
   );
 }
 
-/** A change of a key's settings. Null removes a restriction, and an absent field leaves it unchanged. */
+/** A change of a key's settings. Null removes a restriction; an absent field leaves a setting unchanged. */
 type KeyChange = { [Name in keyof KeySettings]?: KeySettings[Name] | null };
 
 /** Returns only the settings that differ, because settings that an administrator sends are locked for the owner. */
-function changesOf(before: KeySettings, after: KeySettings): KeyChange {
+function findChanges(before: KeySettings, after: KeySettings): KeyChange {
   const names = ['name', 'class', 'expiresAt', 'models', 'tiers', 'tools', 'limits', 'weight'] as const;
-  const differing = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
-  return Object.fromEntries(differing.map((name) => [name, after[name] ?? null]));
+  const changedNames = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+  return Object.fromEntries(changedNames.map((name) => [name, after[name] ?? null]));
 }
 
-function settingsOf({ name, class: priority, expiresAt, models, tiers, tools, limits, weight = 1 }: Key): KeySettings {
+function readSettings({
+  name,
+  class: priority,
+  expiresAt,
+  models,
+  tiers,
+  tools,
+  limits,
+  weight = 1,
+}: Key): KeySettings {
   return {
     name,
     class: priority,

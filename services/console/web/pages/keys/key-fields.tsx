@@ -5,7 +5,7 @@ import type { Key, KeySettings } from '../../../contract/account.ts';
 import type { ServedModel } from '../../../contract/live.ts';
 import { useIsAdmin } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
-import { dateOf, endOfDay } from '../../parts/dates.ts';
+import { toInputDate, findEndOfDay } from '../../parts/dates.ts';
 import { describeCeiling } from '../../parts/ceiling-fields.tsx';
 import { LimitsFields } from '../../parts/limits-fields.tsx';
 import { tierNames } from '../../parts/tier-mark.tsx';
@@ -14,72 +14,77 @@ import { useTools, type ListedTool } from '../tools/run-tool.ts';
 
 export interface KeyFieldsProps {
   value: KeySettings;
-  /** The key that is changed; absent for a new one. */
-  editing?: Pick<Key, 'adminSet' | 'ceiling' | 'classInForce'>;
+  /** The key that is changed; absent for a new key. */
+  editedKey?: Pick<Key, 'adminSet' | 'ceiling' | 'classInForce'>;
   /** The field that the API refused, and the reason. */
   problem: { field: string | undefined; message: string } | undefined;
   onChange: (settings: KeySettings) => void;
 }
 
-const classes: Record<PriorityClass, string> = {
+const classLabels: Record<PriorityClass, string> = {
   high: 'High: served before others',
   normal: 'Normal',
   low: 'Low: served after others',
 };
 
-export function KeyFields({ value, editing = {}, problem, onChange }: KeyFieldsProps) {
-  const { adminSet = [], ceiling, classInForce } = editing;
+export function KeyFields({ value, editedKey = {}, problem, onChange }: KeyFieldsProps) {
+  const { adminSet = [], ceiling, classInForce } = editedKey;
   const isAdmin = useIsAdmin();
   const models = useApi<ServedModel[]>('/models');
   const tools = useTools();
-  const set = (change: Partial<KeySettings>): void => onChange({ ...value, ...change });
+  const changeSettings = (change: Partial<KeySettings>): void => onChange({ ...value, ...change });
   const problemOf = (field: string): string | undefined => (problem?.field === field ? problem.message : undefined);
-  const allowed = priorityClasses.filter(
+  const allowedClasses = priorityClasses.filter(
     (name) => name !== 'high' || isAdmin || value.class === 'high' || ceiling?.maxClass === 'high',
   );
-  const isSet = (field: string): boolean => !isAdmin && adminSet.includes(field);
-  const describe = (field: string, text: string): string => (isSet(field) ? 'Set by an administrator' : text);
+  const isSetByAdmin = (field: string): boolean => !isAdmin && adminSet.includes(field);
+  const describeField = (field: string, text: string): string =>
+    isSetByAdmin(field) ? 'Set by an administrator' : text;
   return (
     <>
       <TextInput
         label="Name"
-        description="For instance the machine that uses it"
+        description="For instance the machine that uses the key"
         required
         maxLength={100}
         data-autofocus
         value={value.name}
         error={problemOf('name')}
-        onChange={({ currentTarget }) => set({ name: currentTarget.value })}
+        onChange={({ currentTarget }) => changeSettings({ name: currentTarget.value })}
       />
       <TextInput
         label="Expires"
-        description={describe('expiresAt', 'Empty: never')}
-        disabled={isSet('expiresAt')}
+        description={describeField('expiresAt', 'Empty: never')}
+        disabled={isSetByAdmin('expiresAt')}
         type="date"
-        min={dateOf(Date.now() + 86_400_000)}
-        value={value.expiresAt === undefined ? '' : dateOf(value.expiresAt)}
+        min={toInputDate(Date.now() + 86_400_000)}
+        value={value.expiresAt === undefined ? '' : toInputDate(value.expiresAt)}
         error={problemOf('expiresAt')}
         onChange={({ currentTarget }) => {
           const { expiresAt: _, ...others } = value;
-          const expiresAt = endOfDay(currentTarget.value);
+          const expiresAt = findEndOfDay(currentTarget.value);
           onChange(expiresAt === undefined ? others : { ...others, expiresAt });
         }}
       />
       <Select
         label="Priority"
-        description={describe('class', classInForce === undefined ? '' : `In force: ${classInForce}`) || undefined}
-        disabled={isSet('class')}
-        data={allowed.map((name) => ({ value: name, label: classes[name] }))}
+        description={describeField('class', classInForce === undefined ? '' : `In force: ${classInForce}`) || undefined}
+        disabled={isSetByAdmin('class')}
+        data={allowedClasses.map((name) => ({ value: name, label: classLabels[name] }))}
         value={value.class}
         allowDeselect={false}
         error={problemOf('class')}
-        onChange={(chosen) => set({ class: priorityClasses.find((name) => name === chosen) ?? 'normal' })}
+        onChange={(chosen) => changeSettings({ class: priorityClasses.find((name) => name === chosen) ?? 'normal' })}
       />
-      <WeightField among="keys of the owner" value={value.weight ?? 1} onChange={(weight) => set({ weight })} />
+      <WeightField
+        othersName="keys of the owner"
+        value={value.weight ?? 1}
+        onChange={(weight) => changeSettings({ weight })}
+      />
       <TagsInput
         label="Models"
-        description={describe('models', 'Empty: all')}
-        disabled={isSet('models')}
+        description={describeField('models', 'Empty: all')}
+        disabled={isSetByAdmin('models')}
         data={models.data?.map(({ id }) => id) ?? []}
         value={value.models ?? []}
         clearable
@@ -92,8 +97,8 @@ export function KeyFields({ value, editing = {}, problem, onChange }: KeyFieldsP
       />
       <MultiSelect
         label="Tiers"
-        description={describe('tiers', 'Empty: all')}
-        disabled={isSet('tiers')}
+        description={describeField('tiers', 'Empty: all')}
+        disabled={isSetByAdmin('tiers')}
         data={tiers.map((tier) => ({ value: tier, label: tierNames[tier] }))}
         value={value.tiers ?? []}
         clearable
@@ -101,15 +106,15 @@ export function KeyFields({ value, editing = {}, problem, onChange }: KeyFieldsP
         error={problemOf('tiers')}
         onChange={(chosen) => {
           const { tiers: _, ...others } = value;
-          const kept = tiers.filter((tier) => chosen.includes(tier));
-          onChange(kept.length === 0 ? others : { ...others, tiers: kept });
+          const chosenTiers = tiers.filter((tier) => chosen.includes(tier));
+          onChange(chosenTiers.length === 0 ? others : { ...others, tiers: chosenTiers });
         }}
       />
       <TagsInput
         label="Tools"
-        description={describe('tools', 'Empty: all; server/* stands for all tools of an MCP server')}
-        disabled={isSet('tools')}
-        data={toolChoices(tools.data ?? [])}
+        description={describeField('tools', 'Empty: all; server/* stands for all tools of an MCP server')}
+        disabled={isSetByAdmin('tools')}
+        data={listToolChoices(tools.data ?? [])}
         value={value.tools ?? []}
         clearable
         clearButtonProps={{ 'aria-label': 'Allow all tools' }}
@@ -119,19 +124,19 @@ export function KeyFields({ value, editing = {}, problem, onChange }: KeyFieldsP
           onChange(chosen.length === 0 ? others : { ...others, tools: chosen });
         }}
       />
-      {ceiling ? <Text size="sm">Its owner may use: {describeCeiling(ceiling)}.</Text> : null}
+      {ceiling ? <Text size="sm">The owner of the key may use: {describeCeiling(ceiling)}.</Text> : null}
       <Fieldset legend="Limits of this key">
         <LimitsFields
           value={value.limits}
-          isSet={(name) => isSet(`limits.${name}`)}
-          onChange={(limits) => set({ limits })}
+          isSetByAdmin={(name) => isSetByAdmin(`limits.${name}`)}
+          onChange={(limits) => changeSettings({ limits })}
         />
       </Fieldset>
     </>
   );
 }
 
-function toolChoices(tools: readonly ListedTool[]): string[] {
+function listToolChoices(tools: readonly ListedTool[]): string[] {
   const servers = new Set(tools.flatMap(({ server }) => (server === undefined ? [] : [`${server}/*`])));
   return [...servers, ...tools.map(({ name }) => name)];
 }

@@ -13,20 +13,20 @@ import { Icon } from '../../parts/icon.tsx';
 import { describeLimits } from '../../parts/limits-fields.tsx';
 import { SwitchRecording } from '../../parts/switch-recording.tsx';
 import { EditKey } from './edit-key.tsx';
-import { keyRightsOf } from './key-rights.ts';
+import { findKeyRights } from './key-rights.ts';
 import { RotateKey } from './rotate-key.tsx';
 
 const columns: readonly [Column<Key>, ...Column<Key>[]] = [
   {
     label: 'Key',
-    render: (key) => <Name name={key} now={Date.now()} />,
+    render: (key) => <KeyName listedKey={key} now={Date.now()} />,
     sortBy: ({ name }) => name,
     search: ({ name, masked }) => `${name} ${masked}`,
   },
   {
     label: 'Owner',
-    render: ({ kind, owner }) => ownerText(kind, owner),
-    sortBy: ({ kind, owner }) => ownerText(kind, owner),
+    render: ({ kind, owner }) => describeOwner(kind, owner),
+    sortBy: ({ kind, owner }) => describeOwner(kind, owner),
   },
   {
     label: 'Class',
@@ -34,7 +34,7 @@ const columns: readonly [Column<Key>, ...Column<Key>[]] = [
     sortBy: (key) => key.classInForce ?? key.class,
     wideOnly: true,
   },
-  { label: 'Allowed', render: (key) => <Allowed allowed={key} />, sortBy: allowedText },
+  { label: 'Allowed', render: (key) => <Allowed allowed={key} />, sortBy: describeAllowed },
   {
     label: 'Limits',
     render: ({ limits }) => <Text size="sm">{describeLimits(limits)}</Text>,
@@ -57,43 +57,43 @@ const minuteMs = 60_000;
 
 export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }) {
   const { user } = useSession();
-  const [showsOld, setShowsOld] = useState(false);
-  const [edited, edit] = useState<Key>();
-  const [rotated, rotate] = useState<Key>();
-  const [revoked, revoke] = useState<Key>();
-  const [switched, setSwitched] = useState<Key>();
+  const [showsUnusable, setShowsUnusable] = useState(false);
+  const [keyToEdit, setKeyToEdit] = useState<Key>();
+  const [keyToRotate, setKeyToRotate] = useState<Key>();
+  const [keyToRevoke, setKeyToRevoke] = useState<Key>();
+  const [keyToSwitch, setKeyToSwitch] = useState<Key>();
   const { data: routerFacts } = useApi<RouterFacts>('/about');
   const [, go] = useLocation();
-  const revocation = useChange(({ id }: Key) => callApi('DELETE', `/keys/${encodeURIComponent(id)}`), ['/keys']);
+  const revokeKey = useChange(({ id }: Key) => callApi('DELETE', `/keys/${encodeURIComponent(id)}`), ['/keys']);
   // Rounded to minutes, so that the lists of thousands of keys are not computed anew on every rendering.
   const now = Math.floor(Date.now() / minuteMs) * minuteMs;
-  const newest = useMemo(() => keys.toSorted((a, b) => b.createdAt - a.createdAt), [keys]);
-  const live = useMemo(() => newest.filter((key) => !isOver(key, now)), [newest, now]);
-  const old = keys.length - live.length;
-  const shown = showsOld ? newest : live;
+  const newestFirst = useMemo(() => keys.toSorted((a, b) => b.createdAt - a.createdAt), [keys]);
+  const usableKeys = useMemo(() => newestFirst.filter((key) => !isUnusable(key, now)), [newestFirst, now]);
+  const unusableCount = keys.length - usableKeys.length;
+  const shownKeys = showsUnusable ? newestFirst : usableKeys;
   return (
     <Stack gap="xs">
-      {old > 0 ? (
+      {unusableCount > 0 ? (
         <Switch
           size="xs"
-          label={`Show ${formatCount(old)} revoked or expired`}
-          checked={showsOld}
-          onChange={({ currentTarget }) => setShowsOld(currentTarget.checked)}
+          label={`Show ${formatCount(unusableCount)} revoked or expired`}
+          checked={showsUnusable}
+          onChange={({ currentTarget }) => setShowsUnusable(currentTarget.checked)}
         />
       ) : null}
-      {shown.length === 0 ? (
+      {shownKeys.length === 0 ? (
         <Text size="sm" c="dimmed" className="panel">
           All keys are revoked or expired.
         </Text>
       ) : (
         <DataList
           label={label}
-          rows={shown}
+          rows={shownKeys}
           idOf={({ id }) => id}
           columns={columns}
           address=""
           actions={(key) =>
-            isOver(key, now) ? null : (
+            isUnusable(key, now) ? null : (
               <Menu position="bottom-end" withinPortal>
                 <Menu.Target>
                   <ActionIcon variant="default" aria-label={`Actions for ${key.name}`}>
@@ -101,8 +101,8 @@ export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }
                   </ActionIcon>
                 </Menu.Target>
                 <Menu.Dropdown>
-                  {keyRightsOf(key, user).change ? (
-                    <Menu.Item leftSection={<Icon name="edit" size={16} />} onClick={() => edit(key)}>
+                  {findKeyRights(key, user).change ? (
+                    <Menu.Item leftSection={<Icon name="edit" size={16} />} onClick={() => setKeyToEdit(key)}>
                       Change
                     </Menu.Item>
                   ) : null}
@@ -112,26 +112,26 @@ export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }
                   >
                     Usage
                   </Menu.Item>
-                  {key.records && keyRightsOf(key, user).change ? (
-                    <Menu.Item leftSection={<Icon name="edit" size={16} />} onClick={() => setSwitched(key)}>
+                  {key.records && findKeyRights(key, user).change ? (
+                    <Menu.Item leftSection={<Icon name="edit" size={16} />} onClick={() => setKeyToSwitch(key)}>
                       Stop recording
                     </Menu.Item>
                   ) : null}
-                  {routerFacts?.records && !key.records && keyRightsOf(key, user).record ? (
-                    <Menu.Item leftSection={<Icon name="edit" size={16} />} onClick={() => setSwitched(key)}>
+                  {routerFacts?.records && !key.records && findKeyRights(key, user).record ? (
+                    <Menu.Item leftSection={<Icon name="edit" size={16} />} onClick={() => setKeyToSwitch(key)}>
                       Record requests
                     </Menu.Item>
                   ) : null}
-                  {keyRightsOf(key, user).rotate ? (
-                    <Menu.Item leftSection={<Icon name="rotate" size={16} />} onClick={() => rotate(key)}>
+                  {findKeyRights(key, user).rotate ? (
+                    <Menu.Item leftSection={<Icon name="rotate" size={16} />} onClick={() => setKeyToRotate(key)}>
                       Rotate
                     </Menu.Item>
                   ) : null}
-                  {keyRightsOf(key, user).change ? (
+                  {findKeyRights(key, user).change ? (
                     <Menu.Item
                       leftSection={<Icon name="trash" size={16} />}
                       color="var(--mantine-color-error)"
-                      onClick={() => revoke(key)}
+                      onClick={() => setKeyToRevoke(key)}
                     >
                       Revoke
                     </Menu.Item>
@@ -142,24 +142,30 @@ export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }
           }
         />
       )}
-      <EditKey editing={edited} onClose={() => edit(undefined)} />
-      <SwitchRecording of="keys" switched={switched} onClose={() => setSwitched(undefined)} />
-      <RotateKey rotating={rotated} onClose={() => rotate(undefined)} />
+      <EditKey editing={keyToEdit} onClose={() => setKeyToEdit(undefined)} />
+      <SwitchRecording collection="keys" recordable={keyToSwitch} onClose={() => setKeyToSwitch(undefined)} />
+      <RotateKey rotating={keyToRotate} onClose={() => setKeyToRotate(undefined)} />
       <Confirm
-        title={`Revoke ${revoked?.name ?? ''}?`}
+        title={`Revoke ${keyToRevoke?.name ?? ''}?`}
         action="Revoke key"
-        change={revocation}
-        input={revoked}
-        onClose={() => revoke(undefined)}
+        change={revokeKey}
+        input={keyToRevoke}
+        onClose={() => setKeyToRevoke(undefined)}
       >
-        Requests with it are refused within a second, and batches that it has created are cancelled: what they have done
-        is kept. This cannot be undone. To replace it without an interruption, rotate it instead.
+        Requests with the key are refused within a second. Batches that it has created are cancelled; results that they
+        have so far are kept. This cannot be undone. To replace the key without an interruption, rotate it instead.
       </Confirm>
     </Stack>
   );
 }
 
-function Name({ name: { name, masked, issued, recording, expiresAt, revokedAt }, now }: { name: Key; now: number }) {
+function KeyName({
+  listedKey: { name, masked, issued, recording, expiresAt, revokedAt },
+  now,
+}: {
+  listedKey: Key;
+  now: number;
+}) {
   return (
     <div>
       <Group gap="xs">
@@ -173,7 +179,7 @@ function Name({ name: { name, masked, issued, recording, expiresAt, revokedAt },
           </Badge>
         ) : null}
         {issued ? (
-          <Badge variant="default" title="Issued by an administrator: it has files of its own">
+          <Badge variant="default" title="Issued by an administrator: the key has files of its own">
             Issued
           </Badge>
         ) : null}
@@ -193,12 +199,12 @@ function Name({ name: { name, masked, issued, recording, expiresAt, revokedAt },
 function Allowed({ allowed }: { allowed: Key }) {
   return (
     <Text size="sm" className="break">
-      {allowedText(allowed)}
+      {describeAllowed(allowed)}
     </Text>
   );
 }
 
-function allowedText({ models, tiers, tools }: Key): string {
+function describeAllowed({ models, tiers, tools }: Key): string {
   return [
     models === undefined ? 'all models' : models.join(', '),
     ...(tiers === undefined ? [] : [`only ${tiers.join(', ')}`]),
@@ -206,11 +212,11 @@ function allowedText({ models, tiers, tools }: Key): string {
   ].join('; ');
 }
 
-function ownerText(kind: Key['kind'], owner: Key['owner']): string {
+function describeOwner(kind: Key['kind'], owner: Key['owner']): string {
   if (kind === 'router') return 'none (router key)';
   return owner ? `${owner.name}${kind === 'team' ? ' (team)' : ''}` : 'none';
 }
 
-function isOver({ revokedAt, expiresAt }: Key, now: number): boolean {
+function isUnusable({ revokedAt, expiresAt }: Key, now: number): boolean {
   return revokedAt !== undefined || (expiresAt !== undefined && expiresAt < now);
 }

@@ -15,17 +15,17 @@ import { NewKey } from './new-key.tsx';
 /** Shows personal and team keys. Router keys are on the administrators' page. */
 export function Keys() {
   const keys = useApi<Key[]>('/keys');
-  const shown = useMemo(() => keys.data?.filter(({ kind }) => kind !== 'router') ?? [], [keys.data]);
-  const [isMaking, making] = useDisclosure();
+  const ownedKeys = useMemo(() => keys.data?.filter(({ kind }) => kind !== 'router') ?? [], [keys.data]);
+  const [isCreating, createDialog] = useDisclosure();
   const { user } = useSession();
-  const mayMake = user.makesPersonalKeys || user.teams.some(({ role }) => role === 'owner');
+  const mayCreate = user.makesPersonalKeys || user.teams.some(({ role }) => role === 'owner');
   return (
     <Page
       title="API keys"
       about="Clients authenticate with these keys. A key is shown once, when it is created."
       actions={
-        mayMake ? (
-          <Button leftSection={<Icon name="plus" size={16} />} onClick={making.open}>
+        mayCreate ? (
+          <Button leftSection={<Icon name="plus" size={16} />} onClick={createDialog.open}>
             New key
           </Button>
         ) : null
@@ -35,24 +35,24 @@ export function Keys() {
       <Loaded query={keys} contentName="the keys">
         {(all) => (
           <>
-            {shown.length === 0 ? (
+            {ownedKeys.length === 0 ? (
               <section className="panel">
                 <Empty
                   title="No keys yet"
-                  action={mayMake ? <Button onClick={making.open}>Create a key</Button> : null}
+                  action={mayCreate ? <Button onClick={createDialog.open}>Create a key</Button> : null}
                 >
-                  {mayMake
-                    ? 'A program authenticates with a key, which limits what it may use. Create one, set the variable RTR_KEY to it, and use it with any OpenAI or Anthropic client.'
+                  {mayCreate
+                    ? 'A program authenticates with a key, which limits what it may use. Create a key, set the variable RTR_KEY to it, and use it with any OpenAI or Anthropic client.'
                     : 'Only administrators create keys here: ask one of them.'}
                 </Empty>
               </section>
             ) : (
-              <KeyList keys={shown} label="API keys" />
+              <KeyList keys={ownedKeys} label="API keys" />
             )}
             {/* Only administrators see router keys. */}
-            {shown.length < all.length && (
+            {ownedKeys.length < all.length && (
               <Text size="sm" mt="sm">
-                Keys that belong to nobody, such as the one made at the first start, are under{' '}
+                Keys that belong to nobody, such as the key made at the first start, are under{' '}
                 <Anchor component={Link} href="/admin/router-keys" inherit underline="always">
                   Admin, Router keys
                 </Anchor>
@@ -62,7 +62,7 @@ export function Keys() {
           </>
         )}
       </Loaded>
-      <NewKey opened={isMaking} kinds={['user', 'team']} onClose={making.close} />
+      <NewKey opened={isCreating} kinds={['user', 'team']} onClose={createDialog.close} />
     </Page>
   );
 }

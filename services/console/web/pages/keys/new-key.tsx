@@ -7,7 +7,7 @@ import { useApi, useChange } from '../../api/use-api.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { KeyFields } from './key-fields.tsx';
 import { CodeBlock } from '../../parts/copy.tsx';
-import { OnceModal } from '../../parts/once-modal.tsx';
+import { SecretModal } from '../../parts/secret-modal.tsx';
 
 export interface NewKeyProps {
   opened: boolean;
@@ -21,27 +21,27 @@ const kindNames: Record<Key['kind'], string> = {
   router: 'The router: no owner',
 };
 
-const blank: KeySettings = { name: '', class: 'normal', limits: {} };
+const emptySettings: KeySettings = { name: '', class: 'normal', limits: {} };
 
 export function NewKey({ opened, kinds, onClose }: NewKeyProps) {
   const { user } = useSession();
   const isAdmin = useIsAdmin();
-  const [settings, setSettings] = useState(blank);
-  const [wanted, setKind] = useState(kinds[0]);
+  const [settings, setSettings] = useState(emptySettings);
+  const [chosenKind, setChosenKind] = useState(kinds[0]);
   const [userId, setUserId] = useState<string | null>(user.id);
   const [teamId, setTeamId] = useState<string | null>(null);
   const create = useChange((input: NewKey) => callApi<{ key: Key; raw: string }>('POST', '/keys', input), ['/keys']);
-  // Administrators may create keys for every team, and others only for teams that they own.
-  const all = useApi<Team[]>('/teams', { enabled: isAdmin && opened && kinds.includes('team') });
+  // Administrators may create keys for every team, other people only for teams that they own.
+  const allTeams = useApi<Team[]>('/teams', { enabled: isAdmin && opened && kinds.includes('team') });
   const people = useApi<User[]>('/users', { enabled: isAdmin && opened && kinds.includes('user') });
-  const teams = isAdmin ? (all.data ?? []) : user.teams.filter(({ role }) => role === 'owner');
-  const offered = kinds.filter((each) =>
+  const teams = isAdmin ? (allTeams.data ?? []) : user.teams.filter(({ role }) => role === 'owner');
+  const availableKinds = kinds.filter((each) =>
     each === 'team' ? teams.length > 0 : each !== 'user' || user.makesPersonalKeys,
   );
-  const kind = offered.includes(wanted) ? wanted : (offered[0] ?? wanted);
+  const kind = availableKinds.includes(chosenKind) ? chosenKind : (availableKinds[0] ?? chosenKind);
   const close = (): void => {
     create.reset();
-    setSettings(blank);
+    setSettings(emptySettings);
     onClose();
   };
   const onSubmit = (event: SyntheticEvent): void => {
@@ -50,14 +50,14 @@ export function NewKey({ opened, kinds, onClose }: NewKeyProps) {
     create.mutate({
       ...others,
       // Sends only chosen settings, because settings that an administrator sends are locked for the owner.
-      ...(priority === blank.class ? {} : { class: priority }),
+      ...(priority === emptySettings.class ? {} : { class: priority }),
       kind,
       ...(kind === 'team' && teamId !== null ? { teamId } : {}),
       ...(kind === 'user' && userId !== null && userId !== user.id ? { userId } : {}),
     });
   };
   return (
-    <OnceModal
+    <SecretModal
       opened={opened}
       onClose={close}
       title={create.data ? 'Your new key' : 'New key'}
@@ -65,20 +65,20 @@ export function NewKey({ opened, kinds, onClose }: NewKeyProps) {
       showsSecret={create.data !== undefined}
     >
       {create.data ? (
-        <ShownOnce raw={create.data.raw} onDone={close} />
+        <KeyShownOnce raw={create.data.raw} onDone={close} />
       ) : (
         <form onSubmit={onSubmit}>
           <Stack gap="sm">
-            {offered.length > 1 ? (
+            {availableKinds.length > 1 ? (
               <Select
                 label="Owner"
-                data={offered.map((each) => ({
+                data={availableKinds.map((each) => ({
                   value: each,
                   label: each === 'user' && !isAdmin ? 'Yourself' : kindNames[each],
                 }))}
                 value={kind}
                 allowDeselect={false}
-                onChange={(chosen) => setKind(offered.find((each) => each === chosen) ?? kinds[0])}
+                onChange={(chosen) => setChosenKind(availableKinds.find((each) => each === chosen) ?? kinds[0])}
               />
             ) : null}
             {kind === 'user' && isAdmin ? (
@@ -119,12 +119,12 @@ export function NewKey({ opened, kinds, onClose }: NewKeyProps) {
           </Stack>
         </form>
       )}
-    </OnceModal>
+    </SecretModal>
   );
 }
 
-/** Shows a new key, which is the only time that it can be seen. */
-export function ShownOnce({ raw, onDone }: { raw: string; onDone: () => void }) {
+/** Shows a new key. Nobody can see the key again later. */
+export function KeyShownOnce({ raw, onDone }: { raw: string; onDone: () => void }) {
   return (
     <Stack gap="sm">
       <Text size="sm">

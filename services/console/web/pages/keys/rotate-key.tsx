@@ -5,25 +5,25 @@ import { callApi } from '../../api/call-api.ts';
 import { useSession } from '../../api/session.ts';
 import { useChange } from '../../api/use-api.ts';
 import { Failure } from '../../parts/failure.tsx';
-import { OnceModal } from '../../parts/once-modal.tsx';
-import { keyRightsOf } from './key-rights.ts';
-import { ShownOnce } from './new-key.tsx';
+import { SecretModal } from '../../parts/secret-modal.tsx';
+import { findKeyRights } from './key-rights.ts';
+import { KeyShownOnce } from './new-key.tsx';
 
 const hourMs = 3_600_000;
 
-const overlaps = [
+const overlapChoices = [
   { value: '0', label: 'expires now' },
   { value: String(hourMs), label: 'expires in an hour' },
   { value: String(24 * hourMs), label: 'expires in a day' },
   { value: String(7 * 24 * hourMs), label: 'expires in a week' },
 ];
 
-/** Replaces a key by a new one with the same settings. The old one can stay valid for a while. */
-export function RotateKey({ rotating, onClose }: { rotating: Key | undefined; onClose: () => void }) {
+/** Replaces a key by a new key with the same settings. The old key can stay valid for a while. */
+export function RotateKey({ rotating: rotatedKey, onClose }: { rotating: Key | undefined; onClose: () => void }) {
   const { user } = useSession();
-  const mayOverlap = !rotating || keyRightsOf(rotating, user).overlap;
-  const [chosen, setOverlap] = useState(String(24 * hourMs));
-  const overlap = mayOverlap ? chosen : '0';
+  const mayOverlap = !rotatedKey || findKeyRights(rotatedKey, user).overlap;
+  const [chosenOverlap, setChosenOverlap] = useState(String(24 * hourMs));
+  const overlap = mayOverlap ? chosenOverlap : '0';
   const rotate = useChange(
     ({ id, overlapMs }: { id: string; overlapMs: number }) =>
       callApi<{ key: Key; raw: string }>('POST', `/keys/${encodeURIComponent(id)}/rotate`, { overlapMs }),
@@ -34,27 +34,27 @@ export function RotateKey({ rotating, onClose }: { rotating: Key | undefined; on
     onClose();
   };
   return (
-    <OnceModal
-      opened={rotating !== undefined}
+    <SecretModal
+      opened={rotatedKey !== undefined}
       onClose={close}
-      title={rotate.data ? 'Your new key' : `Rotate ${rotating?.name ?? ''}`}
+      title={rotate.data ? 'Your new key' : `Rotate ${rotatedKey?.name ?? ''}`}
       size="lg"
       showsSecret={rotate.data !== undefined}
     >
       {rotate.data ? (
-        <ShownOnce raw={rotate.data.raw} onDone={close} />
+        <KeyShownOnce raw={rotate.data.raw} onDone={close} />
       ) : (
         <Stack gap="sm">
           <Text size="sm">
-            The new key has the same name, permissions and limits. Batches of the old one go on with it.
+            The new key has the same name, permissions and limits. Batches of the old key go on with the new key.
           </Text>
           <Select
             label="The old key"
-            data={mayOverlap ? overlaps : overlaps.slice(0, 1)}
+            data={mayOverlap ? overlapChoices : overlapChoices.slice(0, 1)}
             description={mayOverlap ? undefined : 'Only administrators make a key beside another one here.'}
             value={overlap}
             allowDeselect={false}
-            onChange={(value) => setOverlap(value ?? '0')}
+            onChange={(value) => setChosenOverlap(value ?? '0')}
           />
           {rotate.error ? <Failure title="The key was not rotated" error={rotate.error} /> : null}
           <Group justify="flex-end">
@@ -63,13 +63,13 @@ export function RotateKey({ rotating, onClose }: { rotating: Key | undefined; on
             </Button>
             <Button
               loading={rotate.isPending}
-              onClick={() => rotating && rotate.mutate({ id: rotating.id, overlapMs: Number(overlap) })}
+              onClick={() => rotatedKey && rotate.mutate({ id: rotatedKey.id, overlapMs: Number(overlap) })}
             >
               Create new key
             </Button>
           </Group>
         </Stack>
       )}
-    </OnceModal>
+    </SecretModal>
   );
 }

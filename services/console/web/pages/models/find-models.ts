@@ -2,12 +2,12 @@ import type { ServedModel } from '../../../contract/live.ts';
 
 export interface ModelSearch {
   text: string;
-  /** A model must have all of them. */
+  /** The capabilities that a found model must have, all of them. */
   capabilities: readonly string[];
 }
 
 /**
- * Returns the models that match a search. Each word of the text must occur in their name, their tiers, their operations or the models
+ * Returns the models that match a search. Each word of the text must occur in the model's name, its tiers, its operations or the models
  * behind the name.
  */
 export function findModels(models: readonly ServedModel[], { text, capabilities }: ModelSearch): ServedModel[] {
@@ -16,20 +16,20 @@ export function findModels(models: readonly ServedModel[], { text, capabilities 
     .split(/\s+/)
     .filter((word) => word !== '');
   return models.filter((model) => {
-    const has: readonly string[] = model.capabilities;
-    if (!capabilities.every((name) => has.includes(name))) return false;
-    const behind = model.servedBy.flatMap(({ tier, models: names }) => [tier, ...names]);
-    const all = [model.id, ...behind, ...model.operations].join('\n').toLowerCase();
-    return words.every((word) => all.includes(word));
+    const modelCapabilities: readonly string[] = model.capabilities;
+    if (!capabilities.every((name) => modelCapabilities.includes(name))) return false;
+    const servingNames = model.servedBy.flatMap(({ tier, models: names }) => [tier, ...names]);
+    const searchedText = [model.id, ...servingNames, ...model.operations].join('\n').toLowerCase();
+    return words.every((word) => searchedText.includes(word));
   });
 }
 
 /** Returns the capabilities of all models, each once, in the order of their first occurrence. */
-export function capabilitiesOf(models: readonly ServedModel[]): string[] {
+export function listCapabilities(models: readonly ServedModel[]): string[] {
   return [...new Set(models.flatMap(({ capabilities }) => capabilities))];
 }
 
 /** Returns the models on paid tiers whose cost is not counted because they have no price. */
-export function unpricedOf(models: readonly ServedModel[]): string[] {
+export function listUnpriced(models: readonly ServedModel[]): string[] {
   return [...new Set(models.flatMap(({ servedBy }) => servedBy.flatMap(({ unpriced = [] }) => unpriced)))].toSorted();
 }

@@ -1,12 +1,12 @@
 import { Badge, Group, Text } from '@mantine/core';
 import type { ServedModel } from '../../../contract/live.ts';
 import { formatCount, formatDuration, formatMoney, formatShort } from '../../parts/format.ts';
-import { operationLabels } from '../../parts/operations.ts';
+import { describeOperations } from '../../parts/operations.ts';
 import { TierMark, tierNames } from '../../parts/tier-mark.tsx';
 
-type Served = ServedModel['servedBy'][number];
+type ServingTier = ServedModel['servedBy'][number];
 
-export function Name({ model: { id, kind, notPermitted } }: { model: ServedModel }) {
+export function ModelName({ model: { id, kind, notPermitted } }: { model: ServedModel }) {
   return (
     <Group gap="xs">
       <Text size="sm" fw={600} className="break">
@@ -31,14 +31,14 @@ export function ServedBy({ model: { kind, servedBy } }: { model: ServedModel }) 
   );
 }
 
-const shownOperations = 2;
+const maxShownOperations = 2;
 
 export function Operations({ model: { operations } }: { model: ServedModel }) {
-  const more = operations.length - shownOperations;
+  const hiddenCount = operations.length - maxShownOperations;
   return (
-    <Text size="sm" title={operationLabels(operations)}>
-      {operationLabels(operations.slice(0, shownOperations))}
-      {more > 0 ? ` and ${more} more` : ''}
+    <Text size="sm" title={describeOperations(operations)}>
+      {describeOperations(operations.slice(0, maxShownOperations))}
+      {hiddenCount > 0 ? ` and ${hiddenCount} more` : ''}
     </Text>
   );
 }
@@ -59,17 +59,17 @@ export function Capabilities({ names }: { names: readonly string[] }) {
 export function Prices({ model: { servedBy } }: { model: ServedModel }) {
   return (
     <>
-      {servedBy.map((served) => (
-        <Text key={served.tier} size="sm" component="div">
-          {servedBy.length > 1 ? `${tierNames[served.tier]}: ` : ''}
-          <Price served={served} />
+      {servedBy.map((servingTier) => (
+        <Text key={servingTier.tier} size="sm" component="div">
+          {servedBy.length > 1 ? `${tierNames[servingTier.tier]}: ` : ''}
+          <Price servingTier={servingTier} />
         </Text>
       ))}
     </>
   );
 }
 
-function Price({ served: { price, unpriced = [], models, tier } }: { served: Served }) {
+function Price({ servingTier: { price, unpriced = [], models, tier } }: { servingTier: ServingTier }) {
   if (price) return `${formatMoney(price.input)} in, ${formatMoney(price.output)} out`;
   if (unpriced.length > 0) {
     return (
@@ -88,15 +88,15 @@ function Price({ served: { price, unpriced = [], models, tier } }: { served: Ser
 
 /** Shows the recent speed. If several tiers serve the model, each has its own line. */
 export function Speed({ model: { servedBy } }: { model: ServedModel }) {
-  const measured = servedBy.filter(({ speed }) => speed !== undefined);
-  if (measured.length === 0) {
+  const measuredTiers = servedBy.filter(({ speed }) => speed !== undefined);
+  if (measuredTiers.length === 0) {
     return (
       <Text size="sm" c="dimmed">
         not measured
       </Text>
     );
   }
-  return measured.map(({ tier, speed }) =>
+  return measuredTiers.map(({ tier, speed }) =>
     speed ? (
       <Text
         key={tier}

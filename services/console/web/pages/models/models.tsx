@@ -9,13 +9,13 @@ import { DataList, type Column } from '../../parts/data-list.tsx';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { formatTokens } from '../../parts/format.ts';
 import { Page } from '../../parts/page.tsx';
-import { servedFormats } from '../../formats/web-formats.ts';
-import { capabilitiesOf, findModels, unpricedOf, type ModelSearch } from './find-models.ts';
-import { Capabilities, Name, Operations, Prices, ServedBy, Speed } from './model-facts.tsx';
+import { findServedFormats } from '../../formats/web-formats.ts';
+import { listCapabilities, findModels, listUnpriced, type ModelSearch } from './find-models.ts';
+import { Capabilities, ModelName, Operations, Prices, ServedBy, Speed } from './model-facts.tsx';
 import { Snippets } from './snippets.tsx';
 
 const columns: readonly [Column<ServedModel>, ...Column<ServedModel>[]] = [
-  { label: 'Model', render: (model) => <Name model={model} />, sortBy: ({ id }) => id },
+  { label: 'Model', render: (model) => <ModelName model={model} />, sortBy: ({ id }) => id },
   {
     label: 'Served by',
     render: (model) => <ServedBy model={model} />,
@@ -24,12 +24,12 @@ const columns: readonly [Column<ServedModel>, ...Column<ServedModel>[]] = [
   {
     label: 'Price per million tokens',
     render: (model) => <Prices model={model} />,
-    sortBy: ({ servedBy }) => least(servedBy.map(({ price }) => price?.output)),
+    sortBy: ({ servedBy }) => findLeast(servedBy.map(({ price }) => price?.output)),
   },
   {
     label: 'Speed',
     render: (model) => <Speed model={model} />,
-    sortBy: ({ servedBy }) => greatest(servedBy.map(({ speed }) => speed?.tokensPerSecond)),
+    sortBy: ({ servedBy }) => findGreatest(servedBy.map(({ speed }) => speed?.tokensPerSecond)),
   },
   {
     label: 'Operations',
@@ -43,13 +43,13 @@ const columns: readonly [Column<ServedModel>, ...Column<ServedModel>[]] = [
   },
   {
     label: 'Context window',
-    render: ({ contextWindow }) => tokensText(contextWindow),
+    render: ({ contextWindow }) => describeTokens(contextWindow),
     sortBy: ({ contextWindow }) => contextWindow,
     isNumber: true,
   },
   {
     label: 'Max output tokens',
-    render: ({ maxOutput }) => tokensText(maxOutput),
+    render: ({ maxOutput }) => describeTokens(maxOutput),
     sortBy: ({ maxOutput }) => maxOutput,
     isNumber: true,
   },
@@ -58,7 +58,7 @@ const columns: readonly [Column<ServedModel>, ...Column<ServedModel>[]] = [
 export function Models() {
   const models = useApi<ServedModel[]>('/models', { everyMs: 15_000 });
   const routerFacts = useApi<RouterFacts>('/about');
-  const [chosen, choose] = useState<ServedModel>();
+  const [modelToUse, setModelToUse] = useState<ServedModel>();
   return (
     <Page title="Models" about="The models that clients can ask for right now, with code to copy.">
       <Loaded query={models} contentName="the models">
@@ -71,19 +71,19 @@ export function Models() {
               </Empty>
             </section>
           ) : (
-            <Found models={list} onHowTo={choose} />
+            <FoundModels models={list} onHowTo={setModelToUse} />
           )
         }
       </Loaded>
       <Modal
-        opened={chosen !== undefined}
-        onClose={() => choose(undefined)}
-        title={`How to use ${chosen?.id ?? ''}`}
+        opened={modelToUse !== undefined}
+        onClose={() => setModelToUse(undefined)}
+        title={`How to use ${modelToUse?.id ?? ''}`}
         size="xl"
       >
-        {chosen ? (
+        {modelToUse ? (
           <Loaded query={routerFacts} contentName="the addresses">
-            {(found) => <Snippets model={chosen.id} formats={servedFormats(found)} />}
+            {(found) => <Snippets model={modelToUse.id} formats={findServedFormats(found)} />}
           </Loaded>
         ) : null}
       </Modal>
@@ -91,12 +91,12 @@ export function Models() {
   );
 }
 
-function Found({ models, onHowTo }: { models: readonly ServedModel[]; onHowTo: (model: ServedModel) => void }) {
+function FoundModels({ models, onHowTo }: { models: readonly ServedModel[]; onHowTo: (model: ServedModel) => void }) {
   const [search, setSearch] = useState<ModelSearch>({ text: '', capabilities: [] });
-  const found = useMemo(() => findModels(models, search), [models, search]);
+  const foundModels = useMemo(() => findModels(models, search), [models, search]);
   return (
     <Stack gap="sm">
-      <UnpricedNotice names={unpricedOf(models)} />
+      <UnpricedNotice names={listUnpriced(models)} />
       <TextInput
         label="Search"
         placeholder="Model, tier or operation"
@@ -110,25 +110,25 @@ function Found({ models, onHowTo }: { models: readonly ServedModel[]; onHowTo: (
         onChange={(capabilities) => setSearch({ ...search, capabilities })}
       >
         <Group gap="xs" role="group" aria-label="Capabilities that are needed">
-          {capabilitiesOf(models).map((name) => (
+          {listCapabilities(models).map((name) => (
             <Chip key={name} value={name} size="xs" variant="outline">
               {name}
             </Chip>
           ))}
         </Group>
       </Chip.Group>
-      {found.length === 0 ? (
+      {foundModels.length === 0 ? (
         <section className="panel">
-          <Empty title="No model matches">None of the {models.length} is as the filters say.</Empty>
+          <Empty title="No model matches">None of the {models.length} models passes the filters.</Empty>
         </section>
       ) : (
         <DataList
           label="Models"
-          rows={found}
+          rows={foundModels}
           idOf={({ id }) => id}
           columns={columns}
           address=""
-          isNarrowed
+          hasOwnFilters
           actions={(model) => (canGenerate(model) ? <Actions model={model} onHowTo={onHowTo} /> : null)}
         />
       )}
@@ -158,12 +158,12 @@ function Actions({ model, onHowTo }: { model: ServedModel; onHowTo: (model: Serv
 }
 
 /** The notice names at most this many models without a price. */
-const maxNames = 10;
+const maxNamedModels = 10;
 
 function UnpricedNotice({ names }: { names: readonly string[] }) {
   const isAdmin = useIsAdmin();
   if (names.length === 0) return null;
-  const more = names.length - maxNames;
+  const hiddenCount = names.length - maxNamedModels;
   return (
     <Alert
       title={names.length === 1 ? 'A model has no price' : `${names.length} models have no price`}
@@ -172,24 +172,24 @@ function UnpricedNotice({ names }: { names: readonly string[] }) {
       styles={{ title: { color: 'var(--mantine-color-text)' } }}
     >
       <Text size="sm" className="break">
-        No cost is counted for {names.slice(0, maxNames).join(', ')}
-        {more > 0 ? ` and ${more} more` : ''}, and limits of cost do not hold for them.{' '}
+        No cost is counted for {names.slice(0, maxNamedModels).join(', ')}
+        {hiddenCount > 0 ? ` and ${hiddenCount} more` : ''}, and limits of cost do not count these models.{' '}
         {isAdmin ? <Link href="/admin/prices">Set prices</Link> : 'Administrators can set prices.'}
       </Text>
     </Alert>
   );
 }
 
-function tokensText(tokens: number | undefined): string {
+function describeTokens(tokens: number | undefined): string {
   return tokens === undefined ? 'unknown' : formatTokens(tokens);
 }
 
-function least(numbers: readonly (number | undefined)[]): number | undefined {
-  const known = numbers.filter((number) => number !== undefined);
-  return known.length === 0 ? undefined : Math.min(...known);
+function findLeast(numbers: readonly (number | undefined)[]): number | undefined {
+  const knownNumbers = numbers.filter((number) => number !== undefined);
+  return knownNumbers.length === 0 ? undefined : Math.min(...knownNumbers);
 }
 
-function greatest(numbers: readonly (number | undefined)[]): number | undefined {
-  const known = numbers.filter((number) => number !== undefined);
-  return known.length === 0 ? undefined : Math.max(...known);
+function findGreatest(numbers: readonly (number | undefined)[]): number | undefined {
+  const knownNumbers = numbers.filter((number) => number !== undefined);
+  return knownNumbers.length === 0 ? undefined : Math.max(...knownNumbers);
 }

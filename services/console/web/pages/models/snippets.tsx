@@ -9,7 +9,7 @@ export function Snippets({ model, formats }: { model: string; formats: readonly 
   return (
     <Stack gap="sm">
       <Text size="sm">
-        First set the variable <code>RTR_KEY</code> to a key. Create one under <Link href="/keys">API keys</Link>.
+        First set the variable <code>RTR_KEY</code> to a key. Create a key under <Link href="/keys">API keys</Link>.
       </Text>
       <Tabs defaultValue={snippets[0]?.id ?? null} keepMounted={false}>
         <Tabs.List aria-label="Client" mb="sm">

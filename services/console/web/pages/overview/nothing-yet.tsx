@@ -6,11 +6,11 @@ import { formatAgo } from '../../parts/format.ts';
 import { Empty, Loading } from '../../parts/loaded.tsx';
 
 /**
- * Shows what to do if no request was served lately. Whether there was ever one is read from the ledger, because an ingress counts only from
- * its start.
+ * Shows what to do if no request was served lately. Whether a request was ever served is read from the ledger, because an ingress counts
+ * only from its start.
  */
 export function NothingYet({ hasWorkers }: { hasWorkers: boolean }) {
-  const last = useApi<{ requests: UsageRequest[] }>('/usage/requests?limit=1');
+  const lastRequest = useApi<{ requests: UsageRequest[] }>('/usage/requests?limit=1');
   if (!hasWorkers) {
     return (
       <Empty title="No worker serves a model yet">
@@ -19,12 +19,12 @@ export function NothingYet({ hasWorkers }: { hasWorkers: boolean }) {
       </Empty>
     );
   }
-  if (last.isPending) return <Loading what="the last request" />;
-  const [request] = last.data?.requests ?? [];
+  if (lastRequest.isPending) return <Loading what="the last request" />;
+  const [request] = lastRequest.data?.requests ?? [];
   if (request) {
     return (
       <Empty title="No requests lately">
-        The last one began {formatAgo(request.at)}. <Link href="/usage">Usage</Link> has all of them.
+        The last request began {formatAgo(request.at)}. <Link href="/usage">Usage</Link> has all requests.
       </Empty>
     );
   }

@@ -2,7 +2,7 @@ import { Stack, Text, Title } from '@mantine/core';
 import { Suspense } from 'react';
 import { useSearchParams } from 'wouter';
 import { useLive } from '../../api/live-store.ts';
-import { lazyCode } from '../../parts/lazy-code.tsx';
+import { createLazyCode } from '../../parts/lazy-code.tsx';
 import { Loading } from '../../parts/loaded.tsx';
 import { formatCount, formatDuration, formatShort } from '../../parts/format.ts';
 import { Page } from '../../parts/page.tsx';
@@ -15,11 +15,11 @@ import type {
 import { LastErrors } from './last-errors.tsx';
 import { NothingYet } from './nothing-yet.tsx';
 import { OverviewSpans, readSpan } from './overview-spans.tsx';
-import { RefusalCounts } from './refused-lately.tsx';
+import { RefusalTable } from './refusal-table.tsx';
 import { Tile } from '../../parts/tile.tsx';
 import { TierShares } from './tier-shares.tsx';
 
-const { Code: SpanOverview } = lazyCode(
+const { Code: SpanOverview } = createLazyCode(
   () => import('./span-overview.tsx'),
   ({ SpanOverview }) => SpanOverview,
 );
@@ -38,7 +38,7 @@ export function Overview() {
       actions={<OverviewSpans chosen={span} />}
     >
       {span === undefined ? (
-        <Now />
+        <CurrentState />
       ) : (
         <Suspense fallback={<Loading what="the overview" />}>
           <SpanOverview span={span} />
@@ -48,7 +48,7 @@ export function Overview() {
   );
 }
 
-function Now() {
+function CurrentState() {
   const { overview, workers, failures, refused = [] } = useLive();
   if (!overview || !workers || !failures) return <Loading what="the overview" />;
   return <Numbers overview={overview} workers={workers} failures={failures} refused={refused} />;
@@ -65,37 +65,41 @@ function Numbers({ overview, workers, failures, refused }: NumbersProps) {
   const { requestsPerSecond, tokensPerSecond, errorsPerSecond, firstTokenMs, activeStreams } = overview;
   const { servedByTier, queuedByTier, waiting } = overview;
   const servedCount = sum(Object.values(servedByTier));
-  const models = workers.filter(({ tier }) => tier !== 'tools');
-  const failed = sum(errorsPerSecond);
+  const modelWorkers = workers.filter(({ tier }) => tier !== 'tools');
+  const errorCount = sum(errorsPerSecond);
   return (
     <Stack gap="sm">
       <div className="tiles tiles-three">
         <Tile
           name="Requests per second"
-          value={formatShort(meanOfLastSeconds(requestsPerSecond))}
+          value={formatShort(computeMeanOfLastSeconds(requestsPerSecond))}
           series={requestsPerSecond}
         >
           {formatCount(sum(requestsPerSecond))} in the last minute
         </Tile>
-        <Tile name="Tokens per second" value={formatShort(meanOfLastSeconds(tokensPerSecond))} series={tokensPerSecond}>
+        <Tile
+          name="Tokens per second"
+          value={formatShort(computeMeanOfLastSeconds(tokensPerSecond))}
+          series={tokensPerSecond}
+        >
           {formatShort(sum(tokensPerSecond))} in the last minute
         </Tile>
         <Tile name="Time to first token" value={firstTokenMs ? formatDuration(firstTokenMs.p50) : '–'}>
           {firstTokenMs ? `p50; p95 ${formatDuration(firstTokenMs.p95)}` : 'no request in the last minute'}
         </Tile>
         <Tile name="Active streams" value={formatCount(activeStreams)}>
-          {slotsText(models)}
+          {describeSlots(modelWorkers)}
         </Tile>
         <Tile name="Waiting" value={formatCount(waiting)}>
           {waiting === 0 ? 'no request is waiting' : 'requests in the queue'}
         </Tile>
-        <Tile name="Errors" value={formatCount(failed)} series={errorsPerSecond} isBad={failed > 0}>
+        <Tile name="Errors" value={formatCount(errorCount)} series={errorsPerSecond} isBad={errorCount > 0}>
           in the last minute
         </Tile>
       </div>
-      {servedCount === 0 && failed === 0 && failures.length === 0 ? (
+      {servedCount === 0 && errorCount === 0 && failures.length === 0 ? (
         <section className="panel">
-          <NothingYet hasWorkers={models.length > 0} />
+          <NothingYet hasWorkers={modelWorkers.length > 0} />
         </section>
       ) : (
         <div className="halves">
@@ -114,13 +118,13 @@ function Numbers({ overview, workers, failures, refused }: NumbersProps) {
           </section>
         </div>
       )}
-      {refused.length > 0 ? <RefusalCounts refused={refused} /> : null}
+      {refused.length > 0 ? <RefusalTable refused={refused} /> : null}
     </Stack>
   );
 }
 
 /** Returns the mean of the last five seconds, which is steadier than a single value. */
-function meanOfLastSeconds(series: readonly number[]): number {
+function computeMeanOfLastSeconds(series: readonly number[]): number {
   return sum(series.slice(-5)) / 5;
 }
 
@@ -128,7 +132,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-function slotsText(workers: readonly LiveWorkerFacts[]): string {
+function describeSlots(workers: readonly LiveWorkerFacts[]): string {
   const slots = sum(workers.map((worker) => worker.slots));
   const busy = sum(workers.map((worker) => worker.busy));
   return slots === 0 ? 'no worker is connected' : `${formatCount(busy)} of ${formatCount(slots)} slots busy`;

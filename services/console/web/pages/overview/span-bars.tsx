@@ -4,13 +4,13 @@ import { formatClock, formatCount, formatDateTime } from '../../parts/format.ts'
 
 const height = 100;
 
-/** Shows a bar for each step, with the number of requests and of failed ones. A bar shows its numbers when the pointer is on it. */
+/** Shows a bar for each step, with the number of requests and of failed requests. A bar shows these numbers when the pointer is on it. */
 export function SpanBars({ overview: { times, steps, stepMs, totals } }: { overview: UsageOverview }) {
-  const top = Math.max(1, ...steps.map(({ requests }) => requests));
-  const first = times[0] ?? 0;
-  const last = times.at(-1) ?? 0;
-  const label = times.length * stepMs > 86_400_000 ? formatDateTime : formatClock;
-  const summary = `${formatCount(totals.requests)} requests in ${times.length} steps, ${formatCount(top)} at most in one`;
+  const maxRequests = Math.max(1, ...steps.map(({ requests }) => requests));
+  const firstTime = times[0] ?? 0;
+  const lastTime = times.at(-1) ?? 0;
+  const formatTime = times.length * stepMs > 86_400_000 ? formatDateTime : formatClock;
+  const summary = `${formatCount(totals.requests)} requests in ${times.length} steps, ${formatCount(maxRequests)} at most in one`;
   return (
     <figure style={{ margin: 0 }}>
       <svg
@@ -22,30 +22,42 @@ export function SpanBars({ overview: { times, steps, stepMs, totals } }: { overv
       >
         {times.map((time, index) => {
           const { requests = 0, failed = 0 } = steps[index] ?? {};
-          const all = (requests / top) * height;
-          const bad = (failed / top) * height;
+          const totalHeight = (requests / maxRequests) * height;
+          const failedHeight = (failed / maxRequests) * height;
           return (
             <g key={time}>
               <title>{`${formatDateTime(time)}: ${formatCount(requests)} requests, ${formatCount(failed)} failed`}</title>
               <rect x={index} y={0} width={1} height={height} fill="transparent" />
-              <rect className="bars-all" x={index + 0.1} y={height - all} width={0.8} height={Math.max(0, all - bad)} />
-              <rect className="bars-failed" x={index + 0.1} y={height - bad} width={0.8} height={bad} />
+              <rect
+                className="bars-all"
+                x={index + 0.1}
+                y={height - totalHeight}
+                width={0.8}
+                height={Math.max(0, totalHeight - failedHeight)}
+              />
+              <rect
+                className="bars-failed"
+                x={index + 0.1}
+                y={height - failedHeight}
+                width={0.8}
+                height={failedHeight}
+              />
             </g>
           );
         })}
       </svg>
       <Group justify="space-between" component="figcaption">
         <Text size="xs" c="dimmed">
-          {label(first)}
+          {formatTime(firstTime)}
         </Text>
         <Text size="xs" c="dimmed">
           <span className="waterfall-mark stage-answering" aria-hidden="true" />
-          up to {formatCount(top)} requests{' '}
+          up to {formatCount(maxRequests)} requests{' '}
           <span className="waterfall-mark" style={{ background: '#d55e00' }} aria-hidden="true" />
           failed
         </Text>
         <Text size="xs" c="dimmed">
-          {label(last)}
+          {formatTime(lastTime)}
         </Text>
       </Group>
     </figure>

@@ -8,15 +8,18 @@ import { periodText } from '../../parts/period-text.ts';
 import { Tile } from '../../parts/tile.tsx';
 import type { OverviewSpan } from './overview-spans.tsx';
 import { SpanBars } from './span-bars.tsx';
-import { TopUsers } from './top-things.tsx';
+import { TopThings } from './top-things.tsx';
 
-const everyMs = { '1h': 10_000, '24h': 30_000, '7d': 60_000 } as const;
+const fetchEveryMs = { '1h': 10_000, '24h': 30_000, '7d': 60_000 } as const;
 
-/** Shows sums of the requests that began in a span. An administrator sees everybody's, others those of themselves and their teams. */
+/**
+ * Shows sums of the requests that began in a span. An administrator sees the requests of everybody, others those of themselves and their
+ * teams.
+ */
 export function SpanOverview({ span }: { span: OverviewSpan }) {
-  const found = useApi<UsageOverview>(`/usage/overview?span=${span}`, { everyMs: everyMs[span] });
+  const overviewQuery = useApi<UsageOverview>(`/usage/overview?span=${span}`, { everyMs: fetchEveryMs[span] });
   return (
-    <Loaded query={found} contentName="the overview">
+    <Loaded query={overviewQuery} contentName="the overview">
       {(overview) => (overview.totals.requests === 0 ? <NoRequests /> : <Sums overview={overview} />)}
     </Loaded>
   );
@@ -41,7 +44,12 @@ function Sums({ overview }: { overview: UsageOverview }) {
         <Tile name="Requests" value={formatCount(requests)} series={steps.map((step) => step.requests)}>
           {formatCount(cancelled)} cancelled
         </Tile>
-        <Tile name="Error rate" value={percent(failed / requests)} isBad={failed > 0} series={steps.map(errorRate)}>
+        <Tile
+          name="Error rate"
+          value={formatPercent(failed / requests)}
+          isBad={failed > 0}
+          series={steps.map(computeErrorRate)}
+        >
           {formatCount(failed)} failed
         </Tile>
         <Tile name="Time to first token" value={firstTokenMs ? formatDuration(firstTokenMs.p50) : '–'}>
@@ -71,28 +79,28 @@ function Sums({ overview }: { overview: UsageOverview }) {
         <SpanBars overview={overview} />
       </section>
       <div className="halves">
-        <TopUsers
+        <TopThings
           title="Top models"
           things={models}
           linkOf={({ id }) => `/requests?model=${encodeURIComponent(id)}&span=${span}`}
         />
-        <TopUsers
+        <TopThings
           title="Top keys"
           things={keys}
           linkOf={({ id }) => `/requests?key=${encodeURIComponent(id)}&span=${span}`}
         />
-        <TopUsers title="Top workers" things={workers} />
+        <TopThings title="Top workers" things={workers} />
       </div>
     </Stack>
   );
 }
 
-function errorRate({ requests, failed }: UsageOverview['totals']): number {
+function computeErrorRate({ requests, failed }: UsageOverview['totals']): number {
   return requests === 0 ? 0 : failed / requests;
 }
 
 /** Returns a share as a percentage, for example `0.4 %`. */
-function percent(share: number): string {
+function formatPercent(share: number): string {
   const value = share * 100;
   return `${value > 0 && value < 0.1 ? '< 0.1' : value.toFixed(value < 10 ? 1 : 0)} %`;
 }

@@ -6,16 +6,16 @@ import { TierMark } from '../../parts/tier-mark.tsx';
 type ByTier = Partial<Record<Tier, number>>;
 
 export function TierShares({ served, queued }: { served: ByTier; queued: ByTier }) {
-  const shown = tiers.filter((tier) => (served[tier] ?? 0) + (queued[tier] ?? 0) > 0);
+  const shownTiers = tiers.filter((tier) => (served[tier] ?? 0) + (queued[tier] ?? 0) > 0);
   const total = tiers.reduce((sum, tier) => sum + (served[tier] ?? 0), 0);
   return (
     <Stack gap="xs">
       <div className="share" aria-hidden="true">
-        {shown.map((tier) => (
+        {shownTiers.map((tier) => (
           <span key={tier} className={`tier-${tier}`} style={{ flexGrow: served[tier] ?? 0 }} />
         ))}
       </div>
-      {shown.map((tier) => (
+      {shownTiers.map((tier) => (
         <Group key={tier} justify="space-between" wrap="nowrap">
           <Text size="sm" component="span">
             <TierMark tier={tier} />

@@ -11,7 +11,7 @@ export interface TopThingsProps {
   linkOf?: (thing: UsageThing) => string;
 }
 
-export function TopUsers({ title, things, linkOf }: TopThingsProps) {
+export function TopThings({ title, things, linkOf }: TopThingsProps) {
   return (
     <section>
       <Title order={2} mb="xs">
@@ -27,7 +27,7 @@ export function TopUsers({ title, things, linkOf }: TopThingsProps) {
           rows={things}
           idOf={({ id }) => id}
           columns={[
-            { label: 'Name', render: (thing) => <Name thing={thing} link={linkOf?.(thing)} /> },
+            { label: 'Name', render: (thing) => <ThingName thing={thing} link={linkOf?.(thing)} /> },
             { label: 'Requests', render: ({ requests }) => formatCount(requests), isNumber: true },
             { label: 'Failed', render: ({ failed }) => formatCount(failed), isNumber: true },
             { label: 'Tokens', render: ({ tokens }) => formatShort(tokens), isNumber: true },
@@ -39,7 +39,7 @@ export function TopUsers({ title, things, linkOf }: TopThingsProps) {
   );
 }
 
-function Name({ thing: { id, name, owner }, link }: { thing: UsageThing; link: string | undefined }) {
+function ThingName({ thing: { id, name, owner }, link }: { thing: UsageThing; link: string | undefined }) {
   const text = <span className="break">{name}</span>;
   return (
     <div>

@@ -1,13 +1,13 @@
 import { Anchor, Badge, Group, Text } from '@mantine/core';
 import { Link } from 'wouter';
-import { tokensPerSecond, type AnswerFacts } from '../../formats/conversation.ts';
+import { computeTokensPerSecond, type AnswerFacts } from '../../formats/conversation.ts';
 import { Copy } from '../../parts/copy.tsx';
 import { formatCount, formatDuration, formatMoney } from '../../parts/format.ts';
 import { tierNames } from '../../parts/tier-mark.tsx';
 
 export function AnswerFacts({ served }: { served: AnswerFacts }) {
   const { tier, worker, attempts, queueMs, firstTokenMs, totalMs, promptTokens, completionTokens, cost } = served;
-  const speed = tokensPerSecond(served);
+  const speed = computeTokensPerSecond(served);
   const facts = [
     worker === undefined ? undefined : `worker ${worker}`,
     queueMs === undefined ? undefined : `queue ${formatDuration(Number(queueMs))}`,
@@ -34,7 +34,7 @@ export function AnswerFacts({ served }: { served: AnswerFacts }) {
   );
 }
 
-/** Shows the request's id. It becomes a link to the page of the request when the ledger has recorded it. */
+/** Shows the request's id. The id becomes a link to the page of the request when the ledger has recorded the request. */
 function RequestId({ served: { requestId, cost } }: { served: AnswerFacts }) {
   if (requestId === undefined) return null;
   return (

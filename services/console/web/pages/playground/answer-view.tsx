@@ -10,25 +10,25 @@ export interface AnswerViewProps {
   turn: AssistantTurn;
   isLast: boolean;
   models: readonly string[];
-  runnable: ReadonlySet<string>;
-  onAgain: (model?: string) => void;
+  runnableTools: ReadonlySet<string>;
+  onAnswerAgain: (model?: string) => void;
   onResult: (call: ToolCall, result: NonNullable<ToolCall['result']>) => void;
 }
 
-export function AnswerView({ turn, isLast, models, runnable, onAgain, onResult }: AnswerViewProps) {
+export function AnswerView({ turn, isLast, models, runnableTools, onAnswerAgain, onResult }: AnswerViewProps) {
   const { text, thinking, toolCalls, state, error, isCut, served } = turn;
-  const isOver = state !== 'waiting' && state !== 'streaming';
+  const hasEnded = state !== 'waiting' && state !== 'streaming';
   return (
-    <article className="panel" aria-label="Model" aria-busy={!isOver}>
+    <article className="panel" aria-label="Model" aria-busy={!hasEnded}>
       <Stack gap="xs">
         <Group gap="xs" justify="space-between">
           <Text size="xs" c="dimmed" className="break">
             {served.model ?? 'Model'}
           </Text>
-          {isOver ? null : <Loader size="xs" type="dots" aria-label="The model is answering" />}
+          {hasEnded ? null : <Loader size="xs" type="dots" aria-label="The model is answering" />}
         </Group>
         {thinking === '' ? null : (
-          <details open={text === '' && !isOver}>
+          <details open={text === '' && !hasEnded}>
             <summary>
               <Text span size="sm" c="dimmed">
                 Thinking
@@ -42,11 +42,11 @@ export function AnswerView({ turn, isLast, models, runnable, onAgain, onResult }
         {text === '' ? null : <Prose text={text} />}
         {toolCalls.map((call, index) => (
           <ToolCallView
-            // oxlint-disable-next-line no-array-index-key -- calls only ever come at the end
+            // oxlint-disable-next-line no-array-index-key -- new calls are only added at the end
             key={index}
             call={call}
             canAnswer={isLast && state === 'done'}
-            isRunnable={runnable.has(call.name)}
+            isRunnable={runnableTools.has(call.name)}
             onResult={onResult}
           />
         ))}
@@ -56,15 +56,19 @@ export function AnswerView({ turn, isLast, models, runnable, onAgain, onResult }
           </Text>
         ) : null}
         {error === undefined ? null : (
-          <Failure title="The answer failed" error={new Error(error)} onRetry={isLast ? () => onAgain() : undefined} />
+          <Failure
+            title="The answer failed"
+            error={new Error(error)}
+            onRetry={isLast ? () => onAnswerAgain() : undefined}
+          />
         )}
         {isCut ? (
           <Text size="sm" c="dimmed">
             The answer was cut off at the longest allowed length.
           </Text>
         ) : null}
-        {isOver ? <AnswerFacts served={served} /> : null}
-        {isOver && isLast ? <Retry models={models} onAgain={onAgain} /> : null}
+        {hasEnded ? <AnswerFacts served={served} /> : null}
+        {hasEnded && isLast ? <Retry models={models} onAnswerAgain={onAnswerAgain} /> : null}
       </Stack>
     </article>
   );

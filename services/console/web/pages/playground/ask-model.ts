@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser';
 import type { JsonObject } from '#shared/core/json.ts';
-import { csrfHeaders, fetchSameOrigin, readFailure } from '../../api/call-api.ts';
+import { createCsrfHeaders, fetchSameOrigin, readFailure } from '../../api/call-api.ts';
 import type { Piece } from '../../formats/conversation.ts';
 import type { ServedFormat } from '../../formats/web-formats.ts';
 
@@ -8,49 +8,49 @@ import type { ServedFormat } from '../../formats/web-formats.ts';
  * Sends a request as any other client does, signed in by the session, and calls back with each piece of the answer. Resolves when the
  * answer ends, even if it failed, because a failure is a piece too.
  */
-export async function sendRequest(
+export async function askModel(
   { base, path, headers, openReader }: ServedFormat,
   body: JsonObject,
   onPieces: (pieces: Piece[]) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const begin = performance.now();
+  const startedAt = performance.now();
   const response = await fetchSameOrigin(`${base}${path}`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...csrfHeaders(), ...headers },
+    headers: { 'content-type': 'application/json', ...createCsrfHeaders(), ...headers },
     body: JSON.stringify(body),
     signal,
   });
-  onPieces([{ kind: 'served', served: servedBy(response.headers) }]);
+  onPieces([{ kind: 'served', served: readFacts(response.headers) }]);
   if (!response.ok) {
     onPieces([{ kind: 'error', message: (await readFailure(response)).message }]);
     return;
   }
-  const read = openReader();
+  const readEvent = openReader();
   let hasToken = false;
   let hasEnd = false;
   const parser = createParser({
     onEvent: ({ data }) => {
-      const pieces = read(data);
+      const pieces = readEvent(data);
       hasEnd ||= pieces.some(({ kind }) => kind === 'end' || kind === 'error');
       if (!hasToken && pieces.some(({ kind }) => kind === 'text' || kind === 'thinking' || kind === 'tool')) {
         hasToken = true;
-        pieces.push({ kind: 'served', served: { firstTokenMs: performance.now() - begin } });
+        pieces.push({ kind: 'served', served: { firstTokenMs: performance.now() - startedAt } });
       }
       onPieces(pieces);
     },
   });
   try {
-    await pump(response, (text) => parser.feed(text));
+    await readText(response, (text) => parser.feed(text));
   } finally {
-    onPieces([{ kind: 'served', served: { totalMs: performance.now() - begin } }]);
+    onPieces([{ kind: 'served', served: { totalMs: performance.now() - startedAt } }]);
   }
   if (!hasEnd) {
     onPieces([{ kind: 'error', message: 'The connection was lost in the middle of the answer. Try again.' }]);
   }
 }
 
-async function pump({ body }: Response, onText: (text: string) => void): Promise<void> {
+async function readText({ body }: Response, onText: (text: string) => void): Promise<void> {
   if (!body) return;
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   for (;;) {
@@ -60,8 +60,8 @@ async function pump({ body }: Response, onText: (text: string) => void): Promise
   }
 }
 
-function servedBy(headers: Headers): Record<string, string> {
-  const names = {
+function readFacts(headers: Headers): Record<string, string> {
+  const headerNames = {
     tier: 'x-rtr-tier',
     worker: 'x-rtr-worker',
     attempts: 'x-rtr-attempts',
@@ -69,7 +69,7 @@ function servedBy(headers: Headers): Record<string, string> {
     requestId: 'x-request-id',
   };
   return Object.fromEntries(
-    Object.entries(names).flatMap(([field, name]) => {
+    Object.entries(headerNames).flatMap(([field, name]) => {
       const value = headers.get(name);
       return value === null ? [] : [[field, value]];
     }),

@@ -11,18 +11,18 @@ export interface CollectedPieces {
 
 /** Collects pieces of an answer, and calls back with them a few times a second. */
 export function collectPieces(onPieces: (pieces: Piece[]) => void): CollectedPieces {
-  let waiting: Piece[] = [];
+  let collected: Piece[] = [];
   let timer: number | undefined;
   const flush = (): void => {
     window.clearTimeout(timer);
     timer = undefined;
-    const pieces = waiting;
-    waiting = [];
+    const pieces = collected;
+    collected = [];
     if (pieces.length > 0) onPieces(pieces);
   };
   return {
     add: (pieces) => {
-      waiting.push(...pieces);
+      collected.push(...pieces);
       timer ??= window.setTimeout(flush, collectMs);
     },
     flush,

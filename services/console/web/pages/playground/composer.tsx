@@ -1,12 +1,12 @@
 import { ActionIcon, Button, FileButton, Group, Stack, Text, Textarea, Tooltip, VisuallyHidden } from '@mantine/core';
 import { useState, type KeyboardEvent } from 'react';
 import { Icon } from '../../parts/icon.tsx';
-import { isSendKey } from './keys.ts';
+import { isSendKey } from './keyboard.ts';
 
 export interface ComposerProps {
   isRunning: boolean;
-  /** The number of tool calls that must be answered first. */
-  waitingCalls: number;
+  /** The number of tool calls that must be answered before a turn can be sent. */
+  unansweredCalls: number;
   takesImages: boolean;
   onSend: (text: string, images: string[]) => void;
   onStop: () => void;
@@ -14,12 +14,12 @@ export interface ComposerProps {
 
 const maxImages = 8;
 
-/** The input for the next turn. Enter sends it, also with Ctrl or Cmd. Shift+Enter starts a new line. */
-export function Composer({ isRunning, waitingCalls, takesImages, onSend, onStop }: ComposerProps) {
+/** The input for the next turn. Enter sends the turn, also with Ctrl or Cmd. Shift+Enter starts a new line. */
+export function Composer({ isRunning, unansweredCalls, takesImages, onSend, onStop }: ComposerProps) {
   const [text, setText] = useState('');
   const [images, setImages] = useState<string[]>([]);
   const [problem, setProblem] = useState('');
-  const canSend = !isRunning && waitingCalls === 0 && (text.trim() !== '' || images.length > 0);
+  const canSend = !isRunning && unansweredCalls === 0 && (text.trim() !== '' || images.length > 0);
   const send = (): void => {
     if (!canSend) return;
     onSend(text, images);
@@ -34,8 +34,8 @@ export function Composer({ isRunning, waitingCalls, takesImages, onSend, onStop 
   const attach = async (files: File[]): Promise<void> => {
     setProblem('');
     try {
-      const added = await Promise.all(files.map(downscaleImage));
-      setImages((before) => [...before, ...added].slice(0, maxImages));
+      const newImages = await Promise.all(files.map(downscaleImage));
+      setImages((before) => [...before, ...newImages].slice(0, maxImages));
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));
     }
@@ -45,7 +45,7 @@ export function Composer({ isRunning, waitingCalls, takesImages, onSend, onStop 
       <Textarea
         label="Your message"
         placeholder={
-          waitingCalls > 0 ? 'Answer the tool calls above first' : 'Enter sends, Shift + Enter starts a new line'
+          unansweredCalls > 0 ? 'Answer the tool calls above first' : 'Enter sends, Shift + Enter starts a new line'
         }
         autosize
         minRows={2}
@@ -54,8 +54,8 @@ export function Composer({ isRunning, waitingCalls, takesImages, onSend, onStop 
         onChange={({ currentTarget }) => setText(currentTarget.value)}
         onKeyDown={onKeyDown}
         onPaste={({ clipboardData }) => {
-          const pasted = [...clipboardData.files].filter(({ type }) => type.startsWith('image/'));
-          if (pasted.length > 0) void attach(pasted);
+          const pastedImages = [...clipboardData.files].filter(({ type }) => type.startsWith('image/'));
+          if (pastedImages.length > 0) void attach(pastedImages);
         }}
       />
       {images.length === 0 ? null : (
@@ -117,7 +117,7 @@ export function Composer({ isRunning, waitingCalls, takesImages, onSend, onStop 
 }
 
 /** The longer side of an image has at most this many pixels, because vision models scale larger images down themselves. */
-const maxSide = 1_568;
+const maxSidePixels = 1_568;
 
 const maxBytes = 40 * 1024 * 1024;
 
@@ -130,7 +130,7 @@ async function downscaleImage(file: File): Promise<string> {
   const bitmap = await createImageBitmap(file).catch(() => {
     throw new Error(`${file.name} is not an image that this browser can read.`);
   });
-  const scale = Math.min(1, maxSide / Math.max(bitmap.width, bitmap.height));
+  const scale = Math.min(1, maxSidePixels / Math.max(bitmap.width, bitmap.height));
   const canvas = document.createElement('canvas');
   canvas.width = Math.max(1, Math.round(bitmap.width * scale));
   canvas.height = Math.max(1, Math.round(bitmap.height * scale));

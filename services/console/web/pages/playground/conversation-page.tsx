@@ -3,38 +3,38 @@ import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import { useMemo, useState } from 'react';
 import type { ServedModel } from '../../../contract/live.ts';
 import { useSession } from '../../api/session.ts';
-import { callsWithoutResult } from '../../formats/conversation.ts';
+import { findCallsWithoutResult } from '../../formats/conversation.ts';
 import { toCurlCommand } from '../../formats/to-curl-command.ts';
 import type { ServedFormat } from '../../formats/web-formats.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { Empty } from '../../parts/loaded.tsx';
 import { useTools } from '../tools/run-tool.ts';
 import { Composer } from './composer.tsx';
-import { useEscape } from './keys.ts';
+import { useEscape } from './keyboard.ts';
 import { SavedDialog } from './saved/saved-dialog.tsx';
 import type { SharedSettings } from './saved/saved-conversation.ts';
 import { SettingsPanel } from './settings-panel.tsx';
 import { SideView } from './side-view.tsx';
 import { useAddress } from './use-address.ts';
 import type { ConversationControl } from './use-conversation.ts';
-import { useSaved } from './use-saved.ts';
+import { useSavedConversation } from './use-saved-conversation.ts';
 import { useSides } from './use-sides.ts';
 import { useStayAtEnd } from './use-stay-at-end.ts';
 
-export interface TalkProps {
+export interface ConversationPageProps {
   models: readonly ServedModel[];
   formats: readonly [ServedFormat, ...ServedFormat[]];
 }
 
-const usualSettings: SharedSettings = { system: '', maxTokens: '', temperature: '', thinking: false, tools: [] };
+const defaultSettings: SharedSettings = { system: '', maxTokens: '', temperature: '', thinking: false, tools: [] };
 
-export function ConversationPage({ models, formats }: TalkProps) {
+export function ConversationPage({ models, formats }: ConversationPageProps) {
   const { user } = useSession();
   const address = useAddress(models[0]?.id ?? 'auto');
   const [format, setFormat] = useState(formats[0]);
-  const [{ settings, ownTools }, setSettings] = useState({ settings: usualSettings, ownTools: '' });
+  const [{ settings, ownTools }, setSettings] = useState({ settings: defaultSettings, ownTools: '' });
   const sides = useSides(format, settings, address);
-  const { conversations, isSaved, open, begin } = useSaved({
+  const { conversations, isSaved, open, beginNew } = useSavedConversation({
     user: user.id,
     address,
     sides,
@@ -48,13 +48,13 @@ export function ConversationPage({ models, formats }: TalkProps) {
   });
   const tools = useTools();
   const isNarrow = useMediaQuery('(max-width: 61.99em)', undefined, { getInitialValueInEffect: false });
-  const runnable = useMemo(() => new Set(tools.data?.map(({ name }) => name)), [tools.data]);
-  const [showsCurl, curl] = useDisclosure();
-  const [showsSaved, saved] = useDisclosure();
+  const runnableTools = useMemo(() => new Set(tools.data?.map(({ name }) => name)), [tools.data]);
+  const [showsCurl, curlDialog] = useDisclosure();
+  const [showsSaved, savedDialog] = useDisclosure();
   useEscape(sides.isRunning, sides.stop);
-  const { all } = sides;
-  useStayAtEnd(all[0]?.turns ?? [], all[1]?.turns ?? []);
-  const isEmpty = all.every(({ turns }) => turns.length === 0);
+  const { conversations: shownConversations } = sides;
+  useStayAtEnd(shownConversations[0]?.turns ?? [], shownConversations[1]?.turns ?? []);
+  const isEmpty = shownConversations.every(({ turns }) => turns.length === 0);
   const names = models.map(({ id }) => id);
   const panel = (
     <SettingsPanel
@@ -62,12 +62,12 @@ export function ConversationPage({ models, formats }: TalkProps) {
       format={format}
       onFormat={setFormat}
       models={models}
-      chosen={address.models}
-      onChoose={sides.choose}
+      chosenModels={address.models}
+      onChoose={sides.chooseModels}
       tools={tools}
       settings={settings}
       ownTools={ownTools}
-      onChange={(next, written) => setSettings({ settings: next, ownTools: written })}
+      onChange={(next, typedTools) => setSettings({ settings: next, ownTools: typedTools })}
     />
   );
   return (
@@ -77,22 +77,24 @@ export function ConversationPage({ models, formats }: TalkProps) {
           <section className="panel">
             <Empty title="Start a conversation">
               {models.length === 0
-                ? 'No worker serves a model yet. A message waits for one for a while.'
+                ? 'No worker serves a model yet. A message waits for a worker for a while.'
                 : 'Choose a model and write below. The answer streams as clients receive it.'}
             </Empty>
           </section>
         ) : (
-          <div className={all.length > 1 ? 'sides' : undefined} key={sides.loadCount}>
-            {all.map((conversation, index) => (
+          <div className={shownConversations.length > 1 ? 'sides' : undefined} key={sides.loadCount}>
+            {shownConversations.map((conversation, index) => (
               <SideView
                 key={index}
                 conversation={conversation}
                 models={names}
-                runnable={runnable}
+                runnableTools={runnableTools}
                 onEdit={(place, text) => sides.edit(index, place, text)}
-                onAgain={(model) => sides.again(index, model)}
-                beside={
-                  all.length > 1 ? { model: address.models[index] ?? '', onKeep: () => sides.keep(index) } : undefined
+                onAnswerAgain={(model) => sides.answerAgain(index, model)}
+                comparison={
+                  shownConversations.length > 1
+                    ? { model: address.models[index] ?? '', onKeep: () => sides.keepOnly(index) }
+                    : undefined
                 }
               />
             ))}
@@ -100,7 +102,7 @@ export function ConversationPage({ models, formats }: TalkProps) {
         )}
         <Composer
           isRunning={sides.isRunning}
-          waitingCalls={all.reduce((sum, { turns }) => sum + callsWithoutResult(turns).length, 0)}
+          unansweredCalls={shownConversations.reduce((sum, { turns }) => sum + findCallsWithoutResult(turns).length, 0)}
           takesImages={address.models.every(
             (model) => models.find(({ id }) => id === model)?.capabilities.includes('vision') ?? true,
           )}
@@ -108,14 +110,14 @@ export function ConversationPage({ models, formats }: TalkProps) {
           onStop={sides.stop}
         />
         <Group gap="xs">
-          <Button variant="default" size="xs" onClick={saved.open}>
+          <Button variant="default" size="xs" onClick={savedDialog.open}>
             Saved conversations
           </Button>
-          <Button variant="default" size="xs" onClick={curl.open}>
+          <Button variant="default" size="xs" onClick={curlDialog.open}>
             Show as curl
           </Button>
           {isEmpty ? null : (
-            <Button variant="default" size="xs" onClick={begin}>
+            <Button variant="default" size="xs" onClick={beginNew}>
               New conversation
             </Button>
           )}
@@ -141,37 +143,37 @@ export function ConversationPage({ models, formats }: TalkProps) {
       ) : (
         panel
       )}
-      <Modal opened={showsCurl} onClose={curl.close} title="The request as curl" size="xl">
+      <Modal opened={showsCurl} onClose={curlDialog.close} title="The request as curl" size="xl">
         <Stack gap="sm">
-          {all.map((side, index) => (
+          {shownConversations.map((side, index) => (
             <CodeBlock
               key={index}
               wrap
               label={index === 0 ? 'the request' : 'the other request'}
-              code={curlFor(format, { ...settings, model: address.models[index] ?? '' }, side)}
+              code={buildCurlCommand(format, { ...settings, model: address.models[index] ?? '' }, side)}
             />
           ))}
         </Stack>
       </Modal>
       <SavedDialog
         isOpen={showsSaved}
-        onClose={saved.close}
+        onClose={savedDialog.close}
         conversations={conversations}
-        shown={address.conversation}
+        shownId={address.conversation}
         onOpen={(id) => {
-          saved.close();
+          savedDialog.close();
           void open(id);
         }}
         onRemoved={(ids) => {
-          if (address.conversation !== undefined && ids.includes(address.conversation)) begin();
+          if (address.conversation !== undefined && ids.includes(address.conversation)) beginNew();
         }}
       />
     </div>
   );
 }
 
-/** Returns the last request of a conversation as a shell command. Before the first request it returns an example. */
-function curlFor(
+/** Returns the last request of a conversation as a shell command. Before the first request, returns an example. */
+function buildCurlCommand(
   format: ServedFormat,
   settings: Parameters<ServedFormat['buildRequest']>[1],
   { turns }: ConversationControl,

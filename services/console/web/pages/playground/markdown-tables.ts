@@ -1,13 +1,16 @@
 import { gfmTableFromMarkdown } from 'mdast-util-gfm-table';
 import { gfmTable } from 'micromark-extension-gfm-table';
 
-/** A table has at most this many columns. Each row is filled up to the widest one, so that a short text could make millions of cells. */
+/**
+ * A table has at most this many columns. Without this limit, a short text could make millions of cells, because each row is filled up to
+ * the widest row.
+ */
 const maxColumns = 64;
 
 /** All tables together have at most this many cells. */
 const maxCells = 20_000;
 
-/** A text is nested at most this many levels deep. Browsers crash on a page with some thousands. */
+/** A text is nested at most this many levels deep. Browsers crash on a page with some thousands of levels. */
 const maxLevels = 100;
 
 interface MarkdownNode {

@@ -1,8 +1,11 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import type { OfferedTool } from '../../formats/conversation.ts';
+import type { ToolDescription } from '../../formats/conversation.ts';
 
-/** Parses one tool or a list of tools, typed by the person in the notation of any format. */
-export function parseTools(text: string): { tools: OfferedTool[]; problem?: string } {
+/**
+ * Parses one tool or a list of tools, typed by the person in the notation of any format. `problem` is a sentence for the person if the text
+ * describes no tools.
+ */
+export function parseTools(text: string): { tools: ToolDescription[]; problem?: string } {
   if (text.trim() === '') return { tools: [] };
   let value: unknown;
   try {
@@ -11,19 +14,21 @@ export function parseTools(text: string): { tools: OfferedTool[]; problem?: stri
     if (!(error instanceof SyntaxError)) throw error;
     return { tools: [], problem: `This is not JSON yet: ${error.message}` };
   }
-  const tools: OfferedTool[] = [];
-  for (const each of Array.isArray(value) ? value : [value]) {
-    const tool = isJsonObject(each) ? readTool(each) : undefined;
+  const tools: ToolDescription[] = [];
+  for (const item of Array.isArray(value) ? value : [value]) {
+    const tool = isJsonObject(item) ? readTool(item) : undefined;
     if (!tool) return { tools: [], problem: 'Each tool needs a name and a schema for its input.' };
     tools.push(tool);
   }
   return { tools };
 }
 
-function readTool(value: JsonObject): OfferedTool | undefined {
-  const named = isJsonObject(value['function']) ? value['function'] : value;
-  const { name, description } = named;
-  const schema = named['input_schema'] ?? named['inputSchema'] ?? named['parameters'] ?? { type: 'object' };
+function readTool(value: JsonObject): ToolDescription | undefined {
+  const definition = isJsonObject(value['function']) ? value['function'] : value;
+  const { name, description } = definition;
+  const schema = definition['input_schema'] ??
+    definition['inputSchema'] ??
+    definition['parameters'] ?? { type: 'object' };
   if (typeof name !== 'string' || name === '' || !isJsonObject(schema)) return undefined;
   return { name, description: typeof description === 'string' ? description : '', inputSchema: schema };
 }

@@ -1,6 +1,6 @@
 import type { RouterFacts, ServedModel } from '../../../contract/live.ts';
 import { useApi } from '../../api/use-api.ts';
-import { servedFormats, type ServedFormat } from '../../formats/web-formats.ts';
+import { findServedFormats, type ServedFormat } from '../../formats/web-formats.ts';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { canGenerate } from '../../parts/operations.ts';
 import { Page } from '../../parts/page.tsx';
@@ -20,9 +20,9 @@ export function Playground() {
         {(list) => (
           <Loaded query={routerFacts} contentName="the addresses">
             {(found) => (
-              <Formats
+              <PlaygroundContent
                 models={list.filter((model) => canGenerate(model) && !model.notPermitted)}
-                formats={servedFormats(found)}
+                formats={findServedFormats(found)}
               />
             )}
           </Loaded>
@@ -32,7 +32,13 @@ export function Playground() {
   );
 }
 
-function Formats({ models, formats: [first, ...rest] }: { models: readonly ServedModel[]; formats: ServedFormat[] }) {
+function PlaygroundContent({
+  models,
+  formats: [first, ...rest],
+}: {
+  models: readonly ServedModel[];
+  formats: ServedFormat[];
+}) {
   return first ? (
     <ConversationPage models={models} formats={[first, ...rest]} />
   ) : (

@@ -2,14 +2,16 @@ import type { ReactNode } from 'react';
 import type { ExtraProps } from 'react-markdown';
 import { Copy } from '../../parts/copy.tsx';
 
-const maxLanguage = 24;
+const maxLanguageCharacters = 24;
 
 export function CodeBox({ node }: ExtraProps) {
   const code = node?.children[0];
   if (code?.type !== 'element') return null;
   const text = code.children.map((child) => (child.type === 'text' ? child.value : '')).join('');
   const names = code.properties['className'];
-  const language = Array.isArray(names) ? String(names[0]).replace('language-', '').slice(0, maxLanguage) : '';
+  const language = Array.isArray(names)
+    ? String(names[0]).replace('language-', '').slice(0, maxLanguageCharacters)
+    : '';
   return (
     <div className="code-box">
       <div className="code-head">
@@ -28,26 +30,26 @@ export function CodeBox({ node }: ExtraProps) {
  * console, or with a scheme other than http and https, stays text.
  */
 export function ForeignLink({ href, children }: { href: string | undefined; children: ReactNode }) {
-  const host = foreignHost(href);
+  const host = findForeignHost(href);
   if (host === undefined) return <span>{children}</span>;
   return (
     <>
       <a href={href} target="_blank" rel="noreferrer noopener">
         {children}
       </a>
-      {isAddressAt(children, host) ? null : <span className="prose-host"> ({host})</span>}
+      {showsHost(children, host) ? null : <span className="prose-host"> ({host})</span>}
     </>
   );
 }
 
-/** Returns whether a link's text shows its host where people look for it, which is at the beginning of a URL and not in its path. */
-function isAddressAt(text: ReactNode, host: string): boolean {
+/** Returns whether a link's text shows its host where people look for a host, which is at the beginning of a URL and not in its path. */
+function showsHost(text: ReactNode, host: string): boolean {
   if (typeof text !== 'string') return false;
-  const [, shown] = /^(?:https?:\/\/)?([^/?#\s]+)(?:[/?#]\S*)?$/i.exec(text) ?? [];
-  return shown?.toLowerCase() === host;
+  const [, shownHost] = /^(?:https?:\/\/)?([^/?#\s]+)(?:[/?#]\S*)?$/i.exec(text) ?? [];
+  return shownHost?.toLowerCase() === host;
 }
 
-function foreignHost(href = ''): string | undefined {
+function findForeignHost(href = ''): string | undefined {
   if (!/^https?:\/\//i.test(href) || !URL.canParse(href)) return undefined;
   const { origin, host } = new URL(href);
   return origin === window.location.origin ? undefined : host;

@@ -2,7 +2,7 @@ import { Component, memo, useMemo, useState, type ReactNode } from 'react';
 import Markdown, { type Components, type Options } from 'react-markdown';
 import { markdownTables } from './markdown-tables.ts';
 import { CodeBox, ForeignLink } from './prose-parts.tsx';
-import { BoundedMarkdown } from './quick-markdown.ts';
+import { BoundedMarkdown } from './bounded-markdown.ts';
 
 /** Headings of an answer begin one level lower, because the page has a first heading of its own. */
 const components: Components = {
@@ -35,22 +35,22 @@ export const Prose = memo(function Prose({ text }: { text: string }) {
   const rendered = useMemo(() => markdown.render(text), [markdown, text]);
   return (
     <div className="prose">
-      {rendered === undefined ? <Plain text={text} /> : <OrPlain text={text}>{rendered}</OrPlain>}
+      {rendered === undefined ? <PlainProse text={text} /> : <PlainOnError text={text}>{rendered}</PlainOnError>}
     </div>
   );
 });
 
-function Plain({ text }: { text: string }) {
+function PlainProse({ text }: { text: string }) {
   return <div className="prose-plain">{text}</div>;
 }
 
-interface OrPlainProps {
+interface PlainOnErrorProps {
   text: string;
   children: ReactNode;
 }
 
-/** Shows plain text when the Markdown cannot be rendered, for example because it is nested thousands of levels deep. */
-class OrPlain extends Component<OrPlainProps, { isPlain: boolean }> {
+/** Shows the plain text if its Markdown cannot be rendered, for example because the text is nested thousands of levels deep. */
+class PlainOnError extends Component<PlainOnErrorProps, { isPlain: boolean }> {
   override state = { isPlain: false };
 
   static getDerivedStateFromError(): { isPlain: boolean } {
@@ -59,6 +59,6 @@ class OrPlain extends Component<OrPlainProps, { isPlain: boolean }> {
 
   override render(): ReactNode {
     const { text, children } = this.props;
-    return this.state.isPlain ? <Plain text={text} /> : children;
+    return this.state.isPlain ? <PlainProse text={text} /> : children;
   }
 }

@@ -3,14 +3,17 @@ import { Button, Group, Select } from '@mantine/core';
 export interface RetryProps {
   models: readonly string[];
   /** @param model default: the model that answered */
-  onAgain: (model?: string) => void;
+  onAnswerAgain: (model?: string) => void;
 }
 
-/** Replaces the last answer by one of the same model or of another model. The conversation then continues with that model. */
-export function Retry({ models, onAgain }: RetryProps) {
+/**
+ * Lets the person replace the last answer by another one, of the same model or of another model. The conversation then continues with that
+ * model.
+ */
+export function Retry({ models, onAnswerAgain }: RetryProps) {
   return (
     <Group gap="xs">
-      <Button size="xs" variant="default" onClick={() => onAgain()}>
+      <Button size="xs" variant="default" onClick={() => onAnswerAgain()}>
         Retry
       </Button>
       {models.length > 1 ? (
@@ -24,7 +27,7 @@ export function Retry({ models, onAgain }: RetryProps) {
           searchable
           limit={200}
           onChange={(model) => {
-            if (model !== null) onAgain(model);
+            if (model !== null) onAnswerAgain(model);
           }}
         />
       ) : null}

@@ -15,7 +15,7 @@ import type { ServedModel } from '../../../contract/live.ts';
 import type { ApiFailure } from '../../api/call-api.ts';
 import type { ListedTool } from '../tools/run-tool.ts';
 import { NumberField } from '../../parts/number-field.tsx';
-import type { OfferedTool } from '../../formats/conversation.ts';
+import type { ToolDescription } from '../../formats/conversation.ts';
 import type { ServedFormat } from '../../formats/web-formats.ts';
 import { parseTools } from './parse-tools.ts';
 import type { SharedSettings } from './saved/saved-conversation.ts';
@@ -25,8 +25,8 @@ export interface SettingsPanelProps {
   format: ServedFormat;
   onFormat: (format: ServedFormat) => void;
   models: readonly ServedModel[];
-  /** The models that answer. There is one, or there are two side by side. */
-  chosen: readonly [string, ...string[]];
+  /** The models that answer: one, or two side by side. */
+  chosenModels: readonly [string, ...string[]];
   onChoose: (models: readonly [string, ...string[]]) => void;
   tools: UseQueryResult<ListedTool[], ApiFailure>;
   settings: SharedSettings;
@@ -36,14 +36,14 @@ export interface SettingsPanelProps {
 }
 
 export function SettingsPanel(props: SettingsPanelProps) {
-  const { formats, format, onFormat, models, chosen, onChoose, tools, settings, ownTools, onChange } = props;
-  const set = (change: Partial<SharedSettings>): void => onChange({ ...settings, ...change }, ownTools);
-  const own = parseTools(ownTools);
-  const listed = settings.tools.filter((tool) => !own.tools.some(({ name }) => name === tool.name));
-  const offer = (routers: readonly OfferedTool[], written: string): void =>
-    onChange({ ...settings, tools: [...routers, ...parseTools(written).tools] }, written);
+  const { formats, format, onFormat, models, chosenModels, onChoose, tools, settings, ownTools, onChange } = props;
+  const changeSettings = (change: Partial<SharedSettings>): void => onChange({ ...settings, ...change }, ownTools);
+  const parsedOwnTools = parseTools(ownTools);
+  const routerTools = settings.tools.filter((tool) => !parsedOwnTools.tools.some(({ name }) => name === tool.name));
+  const setTools = (newRouterTools: readonly ToolDescription[], newOwnTools: string): void =>
+    onChange({ ...settings, tools: [...newRouterTools, ...parseTools(newOwnTools).tools] }, newOwnTools);
   const names = models.map(({ id }) => id);
-  const [first, second] = chosen;
+  const [firstModel, secondModel] = chosenModels;
   return (
     <Stack gap="sm" className="panel" component="section" aria-label="Settings of the request">
       <SegmentedControl
@@ -55,22 +55,22 @@ export function SettingsPanel(props: SettingsPanelProps) {
       />
       <Select
         label="Model"
-        data={withNames(names, [first])}
-        value={first}
+        data={addMissingNames(names, [firstModel])}
+        value={firstModel}
         searchable
         allowDeselect={false}
-        onChange={(model) => onChoose([model ?? first, ...chosen.slice(1)])}
+        onChange={(model) => onChoose([model ?? firstModel, ...chosenModels.slice(1)])}
       />
       <Select
         label="Compare with"
         description="Each message goes to both models"
         placeholder="No second model"
-        data={second === undefined ? names : withNames(names, [second])}
-        value={second ?? null}
+        data={secondModel === undefined ? names : addMissingNames(names, [secondModel])}
+        value={secondModel ?? null}
         searchable
         clearable
         clearButtonProps={{ 'aria-label': 'Ask one model only' }}
-        onChange={(model) => onChoose(model === null ? [first] : [first, model])}
+        onChange={(model) => onChoose(model === null ? [firstModel] : [firstModel, model])}
       />
       <Textarea
         label="Instructions"
@@ -79,7 +79,7 @@ export function SettingsPanel(props: SettingsPanelProps) {
         minRows={2}
         maxRows={8}
         value={settings.system}
-        onChange={({ currentTarget }) => set({ system: currentTarget.value })}
+        onChange={({ currentTarget }) => changeSettings({ system: currentTarget.value })}
       />
       <NumberInput
         label="Max output tokens"
@@ -88,7 +88,7 @@ export function SettingsPanel(props: SettingsPanelProps) {
         max={1_000_000}
         allowDecimal={false}
         value={settings.maxTokens}
-        onChange={(value) => set({ maxTokens: typeof value === 'number' ? value : '' })}
+        onChange={(value) => changeSettings({ maxTokens: typeof value === 'number' ? value : '' })}
       />
       <NumberField
         label="Temperature"
@@ -97,12 +97,12 @@ export function SettingsPanel(props: SettingsPanelProps) {
         max={2}
         step={0.1}
         number={settings.temperature === '' ? undefined : settings.temperature}
-        onNumber={(value) => set({ temperature: value ?? '' })}
+        onNumber={(value) => changeSettings({ temperature: value ?? '' })}
       />
       <Switch
         label="Think before answering"
         checked={settings.thinking}
-        onChange={({ currentTarget }) => set({ thinking: currentTarget.checked })}
+        onChange={({ currentTarget }) => changeSettings({ thinking: currentTarget.checked })}
       />
       {tools.data?.length === 0 ? (
         <Text size="sm" c="dimmed">
@@ -116,19 +116,19 @@ export function SettingsPanel(props: SettingsPanelProps) {
         <MultiSelect
           label="Tools of this router"
           description="The model may call them; you decide whether they run"
-          data={withNames(
+          data={addMissingNames(
             (tools.data ?? []).map(({ name }) => name),
-            listed.map(({ name }) => name),
+            routerTools.map(({ name }) => name),
           )}
-          value={listed.map(({ name }) => name)}
+          value={routerTools.map(({ name }) => name)}
           searchable
           clearable
           clearButtonProps={{ 'aria-label': 'Offer no tools' }}
-          onChange={(wanted) =>
-            offer(
-              [...listed, ...(tools.data ?? [])].filter(
+          onChange={(chosenNames) =>
+            setTools(
+              [...routerTools, ...(tools.data ?? [])].filter(
                 ({ name }, place, all) =>
-                  wanted.includes(name) && all.findIndex((each) => each.name === name) === place,
+                  chosenNames.includes(name) && all.findIndex((each) => each.name === name) === place,
               ),
               ownTools,
             )
@@ -137,21 +137,21 @@ export function SettingsPanel(props: SettingsPanelProps) {
       )}
       <Textarea
         label="Tools of your own"
-        description="JSON, in the form of any format"
+        description="JSON, in the notation of any format"
         placeholder='[{"name": "weather", "description": "…", "input_schema": {"type": "object"}}]'
         autosize
         minRows={1}
         maxRows={10}
         value={ownTools}
-        error={own.problem}
+        error={parsedOwnTools.problem}
         styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
-        onChange={({ currentTarget: { value } }) => offer(listed, value)}
+        onChange={({ currentTarget: { value } }) => setTools(routerTools, value)}
       />
     </Stack>
   );
 }
 
-/** Returns the names, preceded by chosen names that are no longer among them. */
-function withNames(names: readonly string[], chosen: readonly string[]): string[] {
+/** Returns the names, after those chosen names that are no longer among them. */
+function addMissingNames(names: readonly string[], chosen: readonly string[]): string[] {
   return [...chosen.filter((name) => !names.includes(name)), ...names];
 }

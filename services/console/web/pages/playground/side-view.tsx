@@ -6,33 +6,33 @@ import { UserTurnView } from './user-turn-view.tsx';
 export interface SideViewProps {
   conversation: ConversationControl;
   models: readonly string[];
-  runnable: ReadonlySet<string>;
-  onEdit: (place: number, text: string) => void;
-  onAgain: (model?: string) => void;
-  /** The model of this side, if there are two sides; undefined if there is only one. */
-  beside: { model: string; onKeep: () => void } | undefined;
+  runnableTools: ReadonlySet<string>;
+  onEdit: (turnIndex: number, text: string) => void;
+  onAnswerAgain: (model?: string) => void;
+  /** The model of this side, if there are two sides to compare; undefined if there is only one side. */
+  comparison: { model: string; onKeep: () => void } | undefined;
 }
 
-export function SideView({ conversation, models, runnable, onEdit, onAgain, beside }: SideViewProps) {
+export function SideView({ conversation, models, runnableTools, onEdit, onAnswerAgain, comparison }: SideViewProps) {
   const { turns, answerCall } = conversation;
   return (
     <Stack
       gap="sm"
       role="log"
-      aria-label={beside ? `Conversation with ${beside.model}` : 'Conversation'}
+      aria-label={comparison ? `Conversation with ${comparison.model}` : 'Conversation'}
       aria-live="off"
     >
-      {beside ? (
+      {comparison ? (
         <Group justify="space-between" gap="xs">
           <Text size="sm" fw={600} className="break">
-            {beside.model}
+            {comparison.model}
           </Text>
           <Button
             size="compact-xs"
             variant="default"
-            aria-label={`Keep only this one: ${beside.model}`}
+            aria-label={`Keep only this one: ${comparison.model}`}
             disabled={conversation.isRunning}
-            onClick={beside.onKeep}
+            onClick={comparison.onKeep}
           >
             Keep only this one
           </Button>
@@ -40,17 +40,17 @@ export function SideView({ conversation, models, runnable, onEdit, onAgain, besi
       ) : null}
       {turns.map((turn, index) =>
         turn.role === 'user' ? (
-          // oxlint-disable-next-line no-array-index-key -- turns only ever come at the end
+          // oxlint-disable-next-line no-array-index-key -- new turns are only added at the end
           <UserTurnView key={index} turn={turn} onEdit={(text) => onEdit(index, text)} />
         ) : (
           <AnswerView
-            // oxlint-disable-next-line no-array-index-key -- turns only ever come at the end
+            // oxlint-disable-next-line no-array-index-key -- new turns are only added at the end
             key={index}
             turn={turn}
             isLast={index === turns.length - 1}
             models={models}
-            runnable={runnable}
-            onAgain={onAgain}
+            runnableTools={runnableTools}
+            onAnswerAgain={onAnswerAgain}
             onResult={answerCall}
           />
         ),

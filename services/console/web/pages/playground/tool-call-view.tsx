@@ -13,7 +13,7 @@ export interface ToolCallViewProps {
 
 /** Shows a model's tool call, which this router runs or the person answers by hand. */
 export function ToolCallView({ call, canAnswer, isRunnable, onResult }: ToolCallViewProps) {
-  const [typed, type] = useState('');
+  const [typedResult, setTypedResult] = useState('');
   const [isRunning, setRunning] = useState(false);
   const [error, setError] = useState<Error>();
   const { name, input, result } = call;
@@ -35,7 +35,7 @@ export function ToolCallView({ call, canAnswer, isRunnable, onResult }: ToolCall
         Calls the tool <strong>{name}</strong>
       </Text>
       <pre className="code code-wrap" tabIndex={0} role="group" aria-label={`Input of ${name}`}>
-        {pretty(input)}
+        {indentJson(input)}
       </pre>
       {result === undefined ? null : (
         <pre className="code code-wrap" tabIndex={0} role="group" aria-label={`Result of ${name}`}>
@@ -56,16 +56,16 @@ export function ToolCallView({ call, canAnswer, isRunnable, onResult }: ToolCall
             <Textarea
               style={{ flexGrow: 1 }}
               label={isRunnable ? 'Or write the result yourself' : 'No worker has this tool. Write the result yourself'}
-              value={typed}
+              value={typedResult}
               autosize
               maxRows={8}
-              onChange={({ currentTarget }) => type(currentTarget.value)}
+              onChange={({ currentTarget }) => setTypedResult(currentTarget.value)}
             />
             <Button
               size="sm"
               variant="default"
-              disabled={typed === ''}
-              onClick={() => onResult(call, { text: typed, isError: false })}
+              disabled={typedResult === ''}
+              onClick={() => onResult(call, { text: typedResult, isError: false })}
             >
               Send result
             </Button>
@@ -77,7 +77,7 @@ export function ToolCallView({ call, canAnswer, isRunnable, onResult }: ToolCall
 }
 
 /** Indents JSON; leaves incomplete JSON unchanged. */
-function pretty(input: string): string {
+function indentJson(input: string): string {
   try {
     return JSON.stringify(JSON.parse(input), null, 2);
   } catch (error) {

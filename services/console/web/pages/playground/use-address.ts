@@ -2,25 +2,25 @@ import { useState } from 'react';
 import { useSearchParams } from 'wouter';
 
 export interface PlaygroundAddress {
-  /** The models that answer. There is one, or there are two side by side. */
+  /** The models that answer: one, or two side by side. */
   models: readonly [string, ...string[]];
   conversation: string | undefined;
-  go: (to: { models?: readonly string[]; conversation?: string | undefined }) => void;
+  change: (to: { models?: readonly string[]; conversation?: string | undefined }) => void;
 }
 
 /**
- * Reads the choices in the page's URL: `?model=<id>`, another `model=<id>` if there are two side by side, and `conversation=<id>`.
- * @param usual the model if the URL names none
+ * Reads the choices in the page's URL: `?model=<id>`, another `model=<id>` if two models are compared, and `conversation=<id>`.
+ * @param defaultModel the model if the URL names no model
  */
-export function useAddress(usual: string): PlaygroundAddress {
+export function useAddress(defaultModel: string): PlaygroundAddress {
   const [search, setSearch] = useSearchParams();
-  // The usual model of the first rendering is kept, because models come and go during a conversation with it.
-  const [atFirst] = useState(usual);
-  const [first = atFirst, ...rest] = search.getAll('model').filter((model) => model !== '');
+  // The default model of the first rendering is kept, because the list of models may change during a conversation.
+  const [initialModel] = useState(defaultModel);
+  const [first = initialModel, ...rest] = search.getAll('model').filter((model) => model !== '');
   return {
     models: [first, ...rest.slice(0, 1)],
     conversation: search.get('conversation') ?? undefined,
-    go: (to) =>
+    change: (to) =>
       setSearch(
         (before) => {
           const next = new URLSearchParams(before);

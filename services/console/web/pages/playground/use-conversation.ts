@@ -1,17 +1,17 @@
 import { useEffect, useRef, useState } from 'react';
 import {
-  newAnswer,
-  callsWithoutResult,
-  withPiece,
+  createAnswer,
+  findCallsWithoutResult,
+  addPiece,
   type AssistantTurn,
-  type Settings,
+  type ConversationSettings,
   type ToolCall,
   type Turn,
 } from '../../formats/conversation.ts';
 import type { ServedFormat } from '../../formats/web-formats.ts';
-import { sendRequest } from './ask-model.ts';
+import { askModel } from './ask-model.ts';
 import { collectPieces } from './collect-pieces.ts';
-import { useRecords } from './use-records.ts';
+import { useLedgerRecords } from './use-ledger-records.ts';
 
 export interface ConversationControl {
   turns: readonly Turn[];
@@ -21,100 +21,103 @@ export interface ConversationControl {
   send: (text: string, images: string[]) => void;
   /**
    * Sends another text in place of a turn of the user. Removes all later turns.
-   * @param place the index of the turn
+   * @param turnIndex the index of the turn
    */
-  edit: (place: number, text: string) => void;
+  edit: (turnIndex: number, text: string) => void;
   /**
-   * Adds the result of a tool call. With the result of the last call, it sends the conversation. Ignores a call that is no longer in the
-   * last answer.
+   * Adds the result of a tool call. Once all calls of the answer have a result, sends the conversation. Ignores a call that is no longer in
+   * the last answer.
    */
   answerCall: (call: ToolCall, result: NonNullable<ToolCall['result']>) => void;
   /**
-   * Replaces the last answer by another one.
-   * @param model default: the model of the settings
+   * Replaces the last answer by another answer.
+   * @param model default: the model in the settings
    */
-  again: (model?: string) => void;
+  answerAgain: (model?: string) => void;
   stop: () => void;
   /** Shows another conversation. Its unfinished answers count as stopped. */
   load: (turns: readonly Turn[]) => void;
 }
 
-export function useConversation(format: ServedFormat, settings: Settings): ConversationControl {
-  const [turns, showTurns] = useState<readonly Turn[]>([]);
-  const [running, setRunning] = useState<AbortController>();
-  const [requestCount, setAsked] = useState(0);
-  const last = useRef<AbortController>(undefined);
-  // The current turns, which may be newer than the rendered ones. A result may come when another conversation is shown than that of its
-  // call.
-  const next = useRef(turns);
-  const [changeTurns] = useState(() => (change: (now: readonly Turn[]) => readonly Turn[]): void => {
-    next.current = change(next.current);
-    showTurns(next.current);
+/** Keeps the turns of one side of the playground, and sends its requests in this format. */
+export function useConversation(format: ServedFormat, settings: ConversationSettings): ConversationControl {
+  const [turns, setShownTurns] = useState<readonly Turn[]>([]);
+  const [runningRequest, setRunningRequest] = useState<AbortController>();
+  const [requestCount, setRequestCount] = useState(0);
+  const lastRequest = useRef<AbortController>(undefined);
+  // The current turns, which may be newer than the rendered turns. The result of a tool call may come after another conversation was
+  // loaded.
+  const currentTurns = useRef(turns);
+  const [changeTurns] = useState(() => (change: (before: readonly Turn[]) => readonly Turn[]): void => {
+    currentTurns.current = change(currentTurns.current);
+    setShownTurns(currentTurns.current);
   });
-  const setTurns = (now: readonly Turn[]): void => changeTurns(() => now);
-  useEffect(() => () => last.current?.abort(), []);
-  useRecords(turns, changeTurns);
+  const setTurns = (newTurns: readonly Turn[]): void => changeTurns(() => newTurns);
+  useEffect(() => () => lastRequest.current?.abort(), []);
+  useLedgerRecords(turns, changeTurns);
 
   const ask = (sentTurns: readonly Turn[], model = settings.model): void => {
-    last.current?.abort();
+    lastRequest.current?.abort();
     const controller = new AbortController();
-    last.current = controller;
-    setTurns([...sentTurns, newAnswer(format.name)]);
-    setRunning(controller);
-    setAsked((count) => count + 1);
+    lastRequest.current = controller;
+    setTurns([...sentTurns, createAnswer(format.name)]);
+    setRunningRequest(controller);
+    setRequestCount((count) => count + 1);
     // Late pieces of an abandoned request must not get into the answer of the next request.
-    const change = (of: (answer: AssistantTurn) => AssistantTurn): void => {
-      if (last.current === controller) changeAnswer(changeTurns, of);
+    const change = (changeOne: (answer: AssistantTurn) => AssistantTurn): void => {
+      if (lastRequest.current === controller) changeAnswer(changeTurns, changeOne);
     };
-    const collected = collectPieces((pieces) => change((answer) => pieces.reduce(withPiece, answer)));
-    sendRequest(format, format.buildRequest(sentTurns, { ...settings, model }), collected.add, controller.signal)
+    const collector = collectPieces((pieces) => change((answer) => pieces.reduce(addPiece, answer)));
+    askModel(format, format.buildRequest(sentTurns, { ...settings, model }), collector.add, controller.signal)
       .then(
         () => undefined,
         (error: unknown) => {
-          if (!controller.signal.aborted) collected.add([{ kind: 'error', message: messageOf(error) }]);
+          if (!controller.signal.aborted) collector.add([{ kind: 'error', message: readMessage(error) }]);
         },
       )
       .finally(() => {
-        collected.flush();
-        const ended = controller.signal.aborted ? 'stopped' : 'done';
-        change((answer) => (answer.state === 'failed' ? answer : { ...answer, state: ended }));
-        setRunning((now) => (now === controller ? undefined : now));
+        collector.flush();
+        const endState = controller.signal.aborted ? 'stopped' : 'done';
+        change((answer) => (answer.state === 'failed' ? answer : { ...answer, state: endState }));
+        setRunningRequest((request) => (request === controller ? undefined : request));
       });
   };
 
   return {
     turns,
-    isRunning: running !== undefined,
+    isRunning: runningRequest !== undefined,
     requestCount,
     send: (text, images) => ask([...turns, { role: 'user', text, images }]),
-    edit: (place, text) => {
-      const turn = turns[place];
-      if (turn?.role === 'user') ask([...turns.slice(0, place), { ...turn, text }]);
+    edit: (turnIndex, text) => {
+      const turn = turns[turnIndex];
+      if (turn?.role === 'user') ask([...turns.slice(0, turnIndex), { ...turn, text }]);
     },
     answerCall: (call, result) => {
-      const answer = next.current.at(-1);
+      const answer = currentTurns.current.at(-1);
       if (answer?.role !== 'assistant' || !answer.toolCalls.includes(call)) return;
       const toolCalls = answer.toolCalls.map((each) => (each === call ? { ...each, result } : each));
-      const answered = [...next.current.slice(0, -1), { ...answer, toolCalls }];
-      if (callsWithoutResult(answered).length === 0) ask(answered);
-      else setTurns(answered);
+      const answeredTurns = [...currentTurns.current.slice(0, -1), { ...answer, toolCalls }];
+      if (findCallsWithoutResult(answeredTurns).length === 0) ask(answeredTurns);
+      else setTurns(answeredTurns);
     },
-    again: (model) => ask(turns.at(-1)?.role === 'assistant' ? turns.slice(0, -1) : turns, model),
-    stop: () => running?.abort(),
+    answerAgain: (model) => ask(turns.at(-1)?.role === 'assistant' ? turns.slice(0, -1) : turns, model),
+    stop: () => runningRequest?.abort(),
     load: (loaded) => {
-      last.current?.abort();
-      last.current = undefined;
-      setRunning(undefined);
-      setTurns(allOver(loaded));
+      lastRequest.current?.abort();
+      lastRequest.current = undefined;
+      setRunningRequest(undefined);
+      setTurns(stopUnfinished(loaded));
     },
   };
 }
 
 /** Marks unfinished answers as stopped. Returns the same array when all answers are finished. */
-function allOver(turns: readonly Turn[]): readonly Turn[] {
-  const isOpen = (turn: Turn): turn is AssistantTurn =>
+function stopUnfinished(turns: readonly Turn[]): readonly Turn[] {
+  const isUnfinished = (turn: Turn): turn is AssistantTurn =>
     turn.role === 'assistant' && (turn.state === 'waiting' || turn.state === 'streaming');
-  return turns.some(isOpen) ? turns.map((turn) => (isOpen(turn) ? { ...turn, state: 'stopped' } : turn)) : turns;
+  return turns.some(isUnfinished)
+    ? turns.map((turn) => (isUnfinished(turn) ? { ...turn, state: 'stopped' } : turn))
+    : turns;
 }
 
 function changeAnswer(
@@ -127,6 +130,6 @@ function changeAnswer(
   });
 }
 
-function messageOf(error: unknown): string {
+function readMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

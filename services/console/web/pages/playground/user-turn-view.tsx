@@ -1,21 +1,21 @@
 import { Button, Group, Stack, Text, Textarea } from '@mantine/core';
 import { useState, type KeyboardEvent } from 'react';
 import type { UserTurn } from '../../formats/conversation.ts';
-import { isSendKey } from './keys.ts';
+import { isSendKey } from './keyboard.ts';
 
-export interface SaidViewProps {
+export interface UserTurnViewProps {
   turn: UserTurn;
   onEdit: (text: string) => void;
 }
 
 /** A user's turn, which can be edited and sent again. */
-export function UserTurnView({ turn: { text, images }, onEdit }: SaidViewProps) {
-  const [edited, edit] = useState<string>();
-  const isEmpty = edited?.trim() === '' && images.length === 0;
+export function UserTurnView({ turn: { text, images }, onEdit }: UserTurnViewProps) {
+  const [editedText, setEditedText] = useState<string>();
+  const isEmpty = editedText?.trim() === '' && images.length === 0;
   const send = (): void => {
-    if (edited === undefined || isEmpty) return;
-    edit(undefined);
-    onEdit(edited);
+    if (editedText === undefined || isEmpty) return;
+    setEditedText(undefined);
+    onEdit(editedText);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (isSendKey(event)) {
@@ -24,7 +24,7 @@ export function UserTurnView({ turn: { text, images }, onEdit }: SaidViewProps) 
     } else if (event.key === 'Escape') {
       // Keeps this Escape from stopping an answer.
       event.preventDefault();
-      edit(undefined);
+      setEditedText(undefined);
     }
   };
   return (
@@ -33,13 +33,13 @@ export function UserTurnView({ turn: { text, images }, onEdit }: SaidViewProps) 
         <Text size="xs" c="dimmed">
           You
         </Text>
-        {edited === undefined ? (
-          <Button size="compact-xs" variant="subtle" color="gray" onClick={() => edit(text)}>
+        {editedText === undefined ? (
+          <Button size="compact-xs" variant="subtle" color="gray" onClick={() => setEditedText(text)}>
             Edit
           </Button>
         ) : null}
       </Group>
-      {edited === undefined ? (
+      {editedText === undefined ? (
         <Text size="sm" className="break" style={{ whiteSpace: 'pre-wrap' }}>
           {text}
         </Text>
@@ -47,20 +47,20 @@ export function UserTurnView({ turn: { text, images }, onEdit }: SaidViewProps) 
         <Stack gap="xs">
           <Textarea
             aria-label="Your message, changed"
-            description="What came after it is replaced"
+            description="What came after this message is replaced"
             autosize
             maxRows={12}
             autoFocus
             data-own-escape
-            value={edited}
-            onChange={({ currentTarget }) => edit(currentTarget.value)}
+            value={editedText}
+            onChange={({ currentTarget }) => setEditedText(currentTarget.value)}
             onKeyDown={onKeyDown}
           />
           <Group gap="xs">
             <Button size="xs" disabled={isEmpty} onClick={send}>
               Send from here
             </Button>
-            <Button size="xs" variant="default" onClick={() => edit(undefined)}>
+            <Button size="xs" variant="default" onClick={() => setEditedText(undefined)}>
               Cancel
             </Button>
           </Group>

@@ -5,13 +5,13 @@ import { useLocation } from 'wouter';
 export function FindRequest() {
   const [, go] = useLocation();
   const [id, setId] = useState('');
-  const sought = id.trim();
+  const trimmedId = id.trim();
   return (
     <form
       role="search"
       onSubmit={(event) => {
         event.preventDefault();
-        if (sought !== '') go(`/requests/${encodeURIComponent(sought)}`);
+        if (trimmedId !== '') go(`/requests/${encodeURIComponent(trimmedId)}`);
       }}
     >
       <Group gap="xs" wrap="nowrap">

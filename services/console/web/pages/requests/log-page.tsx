@@ -7,12 +7,12 @@ import { Empty, Loading } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 import { RecordingNotice } from '../../parts/recording-notice.tsx';
 import { FindRequest } from './find-request.tsx';
-import { requestColumns, requestRow } from './request-columns.tsx';
+import { requestColumns, toRowId } from './request-columns.tsx';
 import { RequestFilters } from './request-filters.tsx';
 import { readRequestQuery } from './request-query.ts';
 import { useRequestLog } from './use-request-log.ts';
 
-/** Shows the live log of requests. Its filters are kept in the URL, so that a view can be shared. */
+/** Shows the live log of requests. The filters are kept in the URL, so that a view can be shared. */
 export function LogPage() {
   const [search, setSearch] = useSearchParams();
   const text = search.toString();
@@ -21,7 +21,7 @@ export function LogPage() {
   const [isPaused, setPaused] = useState(false);
   const log = useRequestLog(query.apiQuery, isPaused);
   const { requests, error } = log;
-  const set = (change: Record<string, string | undefined>): void =>
+  const changeFilters = (change: Record<string, string | undefined>): void =>
     setSearch(
       (before) => {
         const next = new URLSearchParams(before);
@@ -34,13 +34,9 @@ export function LogPage() {
       { replace: true },
     );
   return (
-    <Page
-      title="Requests"
-      about="Requests that are over, newest first, without their content."
-      actions={<FindRequest />}
-    >
+    <Page title="Requests" about="Finished requests, newest first, without their content." actions={<FindRequest />}>
       <RecordingNotice />
-      <RequestFilters query={query} set={set} />
+      <RequestFilters query={query} onFilter={changeFilters} />
       <Group gap="sm">
         <Button variant="default" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
           {isPaused ? 'Continue' : 'Pause'}
@@ -60,7 +56,7 @@ export function LogPage() {
                 <Link href="/playground">playground</Link>.
               </>
             ) : (
-              'None is as the filters say. Remove one of them, or choose a longer time.'
+              'None is as the filters say. Remove a filter, or choose a longer time.'
             )}
           </Empty>
         </section>
@@ -70,7 +66,7 @@ export function LogPage() {
           <DataList
             label="Requests"
             rows={requests}
-            idOf={requestRow}
+            idOf={toRowId}
             hasMore={log.hasEarlier}
             columns={requestColumns}
             actions={({ id }) => (

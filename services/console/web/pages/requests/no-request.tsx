@@ -18,9 +18,9 @@ export function NoRequest({ id }: { id: string }) {
   return (
     <Loaded query={refusals} contentName="the request">
       {({ samples }) => {
-        const refused = samples.find((sample) => sample.id === id);
-        if (!refused) return <Unknown />;
-        const { at, status, code, key, model, message } = refused;
+        const refusedRequest = samples.find((sample) => sample.id === id);
+        if (!refusedRequest) return <UnknownRequest />;
+        const { at, status, code, key, model, message } = refusedRequest;
         return (
           <section className="panel">
             <Empty title="This request was refused">
@@ -28,7 +28,7 @@ export function NoRequest({ id }: { id: string }) {
                 {status} {code}: {message ?? errorSentence(code)}
               </Text>
               {[formatExact(at), key && `key ${key.name}`, model && `model ${model}`].filter(Boolean).join(' · ')}. No
-              worker was given it; <Link href="/usage">Usage</Link> has how many were refused.
+              worker was given the request. <Link href="/usage">Usage</Link> shows how many requests were refused.
             </Empty>
           </section>
         );
@@ -37,12 +37,12 @@ export function NoRequest({ id }: { id: string }) {
   );
 }
 
-function Unknown() {
+function UnknownRequest() {
   return (
     <section className="panel">
       <Empty title="No request with this id">
-        A request is here a second after it ended, as long as the ledger keeps it, for its owner and administrators. Of
-        those that were refused before any worker was given them, a few are kept: they are counted under{' '}
+        A request appears here a second after its end, for its owner and administrators, as long as the ledger keeps it.
+        Of the requests that were refused before any worker was given them, a few are kept, and all are counted under{' '}
         <Link href="/usage">Usage</Link>.
       </Empty>
     </section>

@@ -9,19 +9,19 @@ import { FindRequest } from './find-request.tsx';
 import { NoRequest } from './no-request.tsx';
 import { RecordedRequest } from './recorded-request.tsx';
 
-/** Shows the requests with one id. There are several if the client repeats ids, or if the request has several turns. */
+/** Shows the requests with one id. There are several requests if the client repeats ids, or if the request has several turns. */
 export function OneRequest({ id }: { id: string }) {
-  const found = useApi<UsageRequest[]>(`/usage/requests/${encodeURIComponent(id)}`);
+  const requestQuery = useApi<UsageRequest[]>(`/usage/requests/${encodeURIComponent(id)}`);
   return (
     <Page title="Request" about={id} actions={<FindRequest />}>
       <Anchor component={Link} href="/requests" size="sm">
         All requests
       </Anchor>
       <RecordedRequest id={id} />
-      {found.error?.status === 404 ? (
+      {requestQuery.error?.status === 404 ? (
         <NoRequest id={id} />
       ) : (
-        <Loaded query={found} contentName="the request">
+        <Loaded query={requestQuery} contentName="the request">
           {(requests) => (
             <Stack gap="sm">
               {requests.map((request, index) => (

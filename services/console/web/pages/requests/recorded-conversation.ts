@@ -4,23 +4,23 @@ export interface RecordedPart {
   text: string;
 }
 
-type Json = Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
 
 /** A page shows at most this many parts one by one. */
 const maxParts = 2_000;
 
-/** JSON is read if it has at most this many levels. No client sends more, and thousands overflow the stack. */
+/** JSON is read if it has at most this many levels. No client sends more levels, and thousands overflow the stack. */
 const maxLevels = 64;
 
 /** JSON of at most this many characters is shown indented. */
-const maxIndented = 10_000;
+const maxIndentedCharacters = 10_000;
 
 /**
  * Returns the parts of the conversation in a recorded request of any format, in their order. Content other than text, such as a tool call,
- * is shown as JSON. Returns undefined for a body in no known format, a cut body, or one with thousands of parts.
+ * is shown as JSON. Returns undefined for a body in no known format, a cut body, or a body with thousands of parts.
  */
-export function requestParts(body: string): RecordedPart[] | undefined {
-  const request = objectOf(parsed(body));
+export function readRequestParts(body: string): RecordedPart[] | undefined {
+  const request = readObject(parseJson(body));
   if (!request) return undefined;
   const system = request['system'] ?? request['instructions'];
   const { messages, input, prompt } = request;
@@ -29,99 +29,99 @@ export function requestParts(body: string): RecordedPart[] | undefined {
     typeof conversation === 'string'
       ? [{ role: 'user', text: conversation }]
       : Array.isArray(conversation)
-        ? conversation.map(partOf)
+        ? conversation.map(toPart)
         : [];
-  const first = system === undefined || system === null ? [] : [{ role: 'system', text: textOf(system) }];
-  return parts.length === 0 || parts.length > maxParts ? undefined : [...first, ...parts];
+  const systemParts = system === undefined || system === null ? [] : [{ role: 'system', text: toText(system) }];
+  return parts.length === 0 || parts.length > maxParts ? undefined : [...systemParts, ...parts];
 }
 
-/** Returns the parts of a recorded answer, whole or streamed; undefined as in `requestParts`. */
-export function answerParts(answer: string): RecordedPart[] | undefined {
-  const whole = objectOf(parsed(answer));
-  const parts = whole ? wholeParts(whole) : streamedParts(eventsOf(answer));
+/** Returns the parts of a recorded answer, whole or streamed; undefined as in `readRequestParts`. */
+export function readAnswerParts(answer: string): RecordedPart[] | undefined {
+  const whole = readObject(parseJson(answer));
+  const parts = whole ? readWholeParts(whole) : readStreamedParts(readEvents(answer));
   return parts.length === 0 || parts.length > maxParts ? undefined : parts;
 }
 
-function wholeParts({ choices, content, output, error }: Json): RecordedPart[] {
+function readWholeParts({ choices, content, output, error }: JsonObject): RecordedPart[] {
   if (error !== undefined && error !== null)
-    return [{ role: 'error', text: textOf(objectOf(error)?.['message'] ?? error) }];
-  if (Array.isArray(choices)) return choices.map((choice) => partOf(objectOf(choice)?.['message'] ?? choice));
-  if (Array.isArray(output)) return output.map(partOf);
-  return content === undefined ? [] : [{ role: 'assistant', text: textOf(content) }];
+    return [{ role: 'error', text: toText(readObject(error)?.['message'] ?? error) }];
+  if (Array.isArray(choices)) return choices.map((choice) => toPart(readObject(choice)?.['message'] ?? choice));
+  if (Array.isArray(output)) return output.map(toPart);
+  return content === undefined ? [] : [{ role: 'assistant', text: toText(content) }];
 }
 
-function streamedParts(events: readonly Json[]): RecordedPart[] {
+function readStreamedParts(events: readonly JsonObject[]): RecordedPart[] {
   let text = '';
   const calls = new Map<string, string>();
-  const call = (index: unknown, piece: unknown): void => {
-    const name = textOf(index ?? '');
-    calls.set(name, (calls.get(name) ?? '') + textOf(piece));
+  const addToCall = (index: unknown, piece: unknown): void => {
+    const name = toText(index ?? '');
+    calls.set(name, (calls.get(name) ?? '') + toText(piece));
   };
   for (const event of events) {
-    const response = objectOf(event['response']);
-    if (Array.isArray(response?.['output']) && response['output'].length > 0) return wholeParts(response);
-    const delta = objectOf(event['delta']);
+    const response = readObject(event['response']);
+    if (Array.isArray(response?.['output']) && response['output'].length > 0) return readWholeParts(response);
+    const delta = readObject(event['delta']);
     const [choice] = Array.isArray(event['choices']) ? event['choices'] : [];
-    const chat = objectOf(objectOf(choice)?.['delta']);
-    for (const piece of [chat?.['content'], delta?.['text'], objectOf(choice)?.['text']])
+    const chatDelta = readObject(readObject(choice)?.['delta']);
+    for (const piece of [chatDelta?.['content'], delta?.['text'], readObject(choice)?.['text']])
       if (typeof piece === 'string') text += piece;
     if (event['type'] === 'response.output_text.delta' && typeof event['delta'] === 'string') text += event['delta'];
-    if (typeof delta?.['partial_json'] === 'string') call(event['index'], delta['partial_json']);
-    const block = objectOf(event['content_block']);
-    if (block?.['type'] === 'tool_use') call(event['index'], `${textOf(block['name'] ?? '')} `);
-    for (const each of Array.isArray(chat?.['tool_calls']) ? chat['tool_calls'] : []) {
-      const { index, function: called } = objectOf(each) ?? {};
-      const { name = '', arguments: input = '' } = objectOf(called) ?? {};
-      call(index, `${textOf(name)}${name === '' ? '' : ' '}${textOf(input)}`);
+    if (typeof delta?.['partial_json'] === 'string') addToCall(event['index'], delta['partial_json']);
+    const block = readObject(event['content_block']);
+    if (block?.['type'] === 'tool_use') addToCall(event['index'], `${toText(block['name'] ?? '')} `);
+    for (const toolCall of Array.isArray(chatDelta?.['tool_calls']) ? chatDelta['tool_calls'] : []) {
+      const { index, function: calledFunction } = readObject(toolCall) ?? {};
+      const { name = '', arguments: input = '' } = readObject(calledFunction) ?? {};
+      addToCall(index, `${toText(name)}${name === '' ? '' : ' '}${toText(input)}`);
     }
-    if (event['error']) return [...spoken(text), ...wholeParts(event)];
+    if (event['error']) return [...toAssistantParts(text), ...readWholeParts(event)];
   }
-  return [...spoken(text), ...[...calls.values()].map((each) => ({ role: 'tool call', text: each }))];
+  return [...toAssistantParts(text), ...[...calls.values()].map((each) => ({ role: 'tool call', text: each }))];
 }
 
-function spoken(text: string): RecordedPart[] {
+function toAssistantParts(text: string): RecordedPart[] {
   return text === '' ? [] : [{ role: 'assistant', text }];
 }
 
 /** Returns the data of those events that are JSON. */
-function eventsOf(answer: string): Json[] {
+function readEvents(answer: string): JsonObject[] {
   const data = answer.split('\n').filter((line) => line.startsWith('data:'));
-  return data.map((line) => objectOf(parsed(line.slice('data:'.length)))).filter((event) => event !== undefined);
+  return data.map((line) => readObject(parseJson(line.slice('data:'.length)))).filter((event) => event !== undefined);
 }
 
-function partOf(value: unknown): RecordedPart {
-  const item = objectOf(value);
-  if (!item) return { role: 'user', text: textOf(value) };
+function toPart(value: unknown): RecordedPart {
+  const item = readObject(value);
+  if (!item) return { role: 'user', text: toText(value) };
   const { role, type, content, text, tool_calls: calls } = item;
   const name = [role, type].find((each) => typeof each === 'string') ?? 'user';
   const body = content ?? text;
-  if (body === undefined || body === null) return { role: name, text: textOf(calls ?? item) };
-  return { role: name, text: [textOf(body), ...(calls === undefined ? [] : [textOf(calls)])].join('\n') };
+  if (body === undefined || body === null) return { role: name, text: toText(calls ?? item) };
+  return { role: name, text: [toText(body), ...(calls === undefined ? [] : [toText(calls)])].join('\n') };
 }
 
 /** Returns text as it is, blocks of text joined, and everything else as JSON. */
-function textOf(value: unknown): string {
+function toText(value: unknown): string {
   if (typeof value === 'string') return value;
-  if (!Array.isArray(value)) return jsonOf(value);
+  if (!Array.isArray(value)) return toJson(value);
   return value
     .map((block: unknown) => {
-      const text = typeof block === 'string' ? block : objectOf(block)?.['text'];
-      return typeof text === 'string' ? text : jsonOf(block);
+      const text = typeof block === 'string' ? block : readObject(block)?.['text'];
+      return typeof text === 'string' ? text : toJson(block);
     })
     .join('\n');
 }
 
-function jsonOf(value: unknown): string {
+function toJson(value: unknown): string {
   const text = JSON.stringify(value);
-  return text.length > maxIndented ? text : JSON.stringify(value, undefined, 2);
+  return text.length > maxIndentedCharacters ? text : JSON.stringify(value, undefined, 2);
 }
 
-function objectOf(value: unknown): Json | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
+function readObject(value: unknown): JsonObject | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
 }
 
-function parsed(text: string): unknown {
-  if (levelsOf(text) > maxLevels) return undefined;
+function parseJson(text: string): unknown {
+  if (countLevels(text) > maxLevels) return undefined;
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -131,15 +131,15 @@ function parsed(text: string): unknown {
 }
 
 /** Returns how deep objects and arrays of a JSON text are nested. */
-function levelsOf(text: string): number {
-  let [level, most, isInString] = [0, 0, false];
+function countLevels(text: string): number {
+  let [level, deepest, isInString] = [0, 0, false];
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at];
     if (isInString && character === '\\') at += 1;
     else if (character === '"') isInString = !isInString;
     else if (isInString) continue;
-    else if (character === '[' || character === '{') most = Math.max(most, (level += 1));
+    else if (character === '[' || character === '{') deepest = Math.max(deepest, (level += 1));
     else if (character === ']' || character === '}') level -= 1;
   }
-  return most;
+  return deepest;
 }

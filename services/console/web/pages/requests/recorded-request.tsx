@@ -6,20 +6,20 @@ import { useApi, useChange } from '../../api/use-api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { formatDateTime } from '../../parts/format.ts';
 import { Loaded } from '../../parts/loaded.tsx';
-import { answerParts, requestParts, type RecordedPart } from './recorded-conversation.ts';
+import { readAnswerParts, readRequestParts, type RecordedPart } from './recorded-conversation.ts';
 
 /** Shows the conversation of a recorded request when the person clicks for it. Shows nothing for a request that was not recorded. */
 export function RecordedRequest({ id }: { id: string }) {
   const { data: page } = useApi<{ data: Recording[] }>(`/recordings?limit=10&request=${encodeURIComponent(id)}`);
-  return page?.data.map((recording) => <Recorded key={recording.storedAs} recording={recording} />);
+  return page?.data.map((recording) => <RecordingPanel key={recording.storedAs} recording={recording} />);
 }
 
-function Recorded({ recording }: { recording: Recording }) {
+function RecordingPanel({ recording }: { recording: Recording }) {
   const { id, storedAs, recordedBy, expiresAt } = recording;
   const [isShown, show] = useState(false);
-  const [deleted, remove] = useState<Recording>();
+  const [recordingToDelete, setRecordingToDelete] = useState<Recording>();
   const path = `/recordings/${encodeURIComponent(id)}?storedAs=${encodeURIComponent(storedAs)}`;
-  const deletion = useChange(() => callApi('DELETE', path), ['/recordings']);
+  const deleteRecording = useChange(() => callApi('DELETE', path), ['/recordings']);
   return (
     <section className="panel" aria-label="Recording">
       <Stack gap="sm">
@@ -33,47 +33,52 @@ function Recorded({ recording }: { recording: Recording }) {
                 Show conversation
               </Button>
             )}
-            <Button variant="default" onClick={() => remove(recording)}>
+            <Button variant="default" onClick={() => setRecordingToDelete(recording)}>
               Delete recording
             </Button>
           </Group>
         </Group>
         <Text size="sm">
-          Prompt and answer of this request by {recordedBy} are kept until {formatDateTime(expiresAt)}. Unless they were
-          sent with a key of your own, reading them is noted in the audit trail.
+          Prompt and answer of this request by {recordedBy} are kept until {formatDateTime(expiresAt)}. Unless the
+          request was sent with a key of your own, reading them is noted in the audit trail.
         </Text>
         {isShown ? <Content path={path} /> : null}
       </Stack>
       <Confirm
         title="Delete the recording?"
         action="Delete recording"
-        change={deletion}
-        input={deleted}
-        onClose={() => remove(undefined)}
+        change={deleteRecording}
+        input={recordingToDelete}
+        onClose={() => setRecordingToDelete(undefined)}
       >
-        Prompt and answer are removed at once. What the ledger has of the request stays.
+        Prompt and answer are removed at once. What the ledger knows of the request stays.
       </Confirm>
     </section>
   );
 }
 
 function Content({ path }: { path: string }) {
-  const whole = useApi<RecordingWithContent>(path);
-  const [isRaw, showRaw] = useState(false);
+  const content = useApi<RecordingWithContent>(path);
+  const [showsRaw, setShowsRaw] = useState(false);
   return (
-    <Loaded query={whole} contentName="the recording">
+    <Loaded query={content} contentName="the recording">
       {({ request, answer, answerEncoding, isRequestCut, isAnswerCut }) => {
-        const sent = requestParts(request);
-        const answered = answerEncoding === 'utf8' ? answerParts(answer) : undefined;
+        const requestParts = readRequestParts(request);
+        const answerParts = answerEncoding === 'utf8' ? readAnswerParts(answer) : undefined;
         return (
           <Stack gap="sm">
             <Group>
-              <Button size="xs" variant="default" aria-pressed={isRaw} onClick={() => showRaw(!isRaw)}>
-                {isRaw ? 'Conversation' : 'Raw'}
+              <Button size="xs" variant="default" aria-pressed={showsRaw} onClick={() => setShowsRaw(!showsRaw)}>
+                {showsRaw ? 'Conversation' : 'Raw'}
               </Button>
             </Group>
-            <Side label="Request" parts={isRaw ? undefined : sent} raw={request} isCut={isRequestCut} />
-            <Side label="Answer" parts={isRaw ? undefined : answered} raw={answer} isCut={isAnswerCut} />
+            <RecordedBody
+              label="Request"
+              parts={showsRaw ? undefined : requestParts}
+              body={request}
+              isCut={isRequestCut}
+            />
+            <RecordedBody label="Answer" parts={showsRaw ? undefined : answerParts} body={answer} isCut={isAnswerCut} />
           </Stack>
         );
       }}
@@ -81,23 +86,23 @@ function Content({ path }: { path: string }) {
   );
 }
 
-interface SideProps {
+interface RecordedBodyProps {
   label: string;
   /** Undefined: the raw text is shown. */
   parts: readonly RecordedPart[] | undefined;
-  raw: string;
+  body: string;
   isCut: boolean;
 }
 
-function Side({ label, parts, raw, isCut }: SideProps) {
+function RecordedBody({ label, parts, body, isCut }: RecordedBodyProps) {
   return (
     <section aria-label={label}>
       <Title order={3} size="h5">
         {label}
       </Title>
-      {isCut ? <Text size="sm">Not all of it was recorded.</Text> : null}
+      {isCut ? <Text size="sm">Only the beginning was recorded.</Text> : null}
       <Stack gap="xs" mt="xs">
-        {(parts ?? [{ role: '', text: raw }]).map(({ role, text }, index) => (
+        {(parts ?? [{ role: '', text: body }]).map(({ role, text }, index) => (
           <div key={index}>
             <Text size="xs" c="dimmed">
               {role}

@@ -4,13 +4,13 @@ import { errorSentence } from '../../parts/error-sentence.ts';
 import { formatCount, formatDateTime, formatDuration, formatMoment, formatMoney } from '../../parts/format.ts';
 import { tierNames } from '../../parts/tier-mark.tsx';
 
-export const outcomes = { done: 'Served', failed: 'Failed', cancelled: 'Cancelled' } as const;
+export const outcomeLabels = { done: 'Served', failed: 'Failed', cancelled: 'Cancelled' } as const;
 
 export const requestColumns: readonly [Column<UsageRequest>, ...Column<UsageRequest>[]] = [
   { label: 'Time', render: ({ at }) => <span title={formatDateTime(at)}>{formatMoment(at)}</span> },
-  { label: 'Model', render: (request) => <Model request={request} /> },
+  { label: 'Model', render: (request) => <ModelCell request={request} /> },
   { label: 'Key', render: ({ key }) => <span className="break">{key.name}</span> },
-  { label: 'Outcome', render: (request) => <Outcome request={request} /> },
+  { label: 'Outcome', render: (request) => <OutcomeCell request={request} /> },
   {
     label: 'First token',
     render: ({ firstTokenMs: ms }) => (ms === undefined ? '–' : formatDuration(ms)),
@@ -25,13 +25,13 @@ export const requestColumns: readonly [Column<UsageRequest>, ...Column<UsageRequ
   { label: 'Cost', render: ({ cost }) => formatMoney(cost), isNumber: true },
 ];
 
-export function requestRow({ id, at, cursor }: UsageRequest): string {
+export function toRowId({ id, at, cursor }: UsageRequest): string {
   return cursor ?? `${id} ${at}`;
 }
 
 /* The cells are plain elements, because a log has hundreds of them, and renders them again with each new request. */
 
-function Model({ request: { asked, purpose, model, tier } }: { request: UsageRequest }) {
+function ModelCell({ request: { asked, purpose, model, tier } }: { request: UsageRequest }) {
   return (
     <div>
       <div className="break">{model ?? asked}</div>
@@ -44,11 +44,11 @@ function Model({ request: { asked, purpose, model, tier } }: { request: UsageReq
   );
 }
 
-function Outcome({ request: { outcome, code } }: { request: UsageRequest }) {
+function OutcomeCell({ request: { outcome, code } }: { request: UsageRequest }) {
   return (
     <span className="outcome" title={code === undefined ? undefined : `${code}: ${errorSentence(code)}`}>
       <span className={`outcome-dot outcome-${outcome}`} aria-hidden="true" />
-      {outcomes[outcome]}
+      {outcomeLabels[outcome]}
     </span>
   );
 }

@@ -8,29 +8,29 @@ import { useIsAdmin } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
 import { formatDateTime } from '../../parts/format.ts';
 import { tierNames } from '../../parts/tier-mark.tsx';
-import { outcomes } from './request-columns.tsx';
+import { outcomeLabels } from './request-columns.tsx';
 import { logSpans, requestFilters, type RequestFilter, type RequestQuery } from './request-query.ts';
 
 const dayMs = 86_400_000;
 
 export interface RequestFiltersProps {
   query: RequestQuery;
-  set: (change: Record<string, string | undefined>) => void;
+  onFilter: (change: Record<string, string | undefined>) => void;
 }
 
-export function RequestFilters({ query: { filters, span, since, between }, set }: RequestFiltersProps) {
+export function RequestFilters({ query: { filters, span, spanStart, exactSpan }, onFilter }: RequestFiltersProps) {
   const isAdmin = useIsAdmin();
-  const fixed = (name: RequestFilter, data: { value: string; label: string }[]) => (
-    <Choice name={name} value={filters[name]} data={data} onChange={(value) => set({ [name]: value })} />
+  const renderChoice = (name: RequestFilter, data: { value: string; label: string }[]) => (
+    <Choice name={name} value={filters[name]} data={data} onChange={(value) => onFilter({ [name]: value })} />
   );
-  const used = (name: 'model' | 'key' | 'user' | 'team') => (
-    <Used name={name} value={filters[name]} onChange={(value) => set({ [name]: value })} />
+  const renderUsedChoice = (name: 'model' | 'key' | 'user' | 'team') => (
+    <UsedChoice name={name} value={filters[name]} onChange={(value) => onFilter({ [name]: value })} />
   );
   return (
     <Group gap="xs" role="group" aria-label="Filters">
-      {between ? (
-        <Button variant="default" onClick={() => set({ from: undefined, to: undefined })}>
-          {formatDateTime(between.from)} to {formatDateTime(between.to)} ×
+      {exactSpan ? (
+        <Button variant="default" onClick={() => onFilter({ from: undefined, to: undefined })}>
+          {formatDateTime(exactSpan.from)} to {formatDateTime(exactSpan.to)} ×
         </Button>
       ) : (
         <Select
@@ -41,35 +41,35 @@ export function RequestFilters({ query: { filters, span, since, between }, set }
           w="10rem"
           data={Object.entries(logSpans).map(([value, { label }]) => ({ value, label }))}
           value={span ?? null}
-          onChange={(value) => set({ span: value ?? undefined })}
+          onChange={(value) => onFilter({ span: value ?? undefined })}
         />
       )}
-      {since === undefined ? null : (
+      {spanStart === undefined ? null : (
         <Text size="sm" c="dimmed">
-          since {formatDateTime(since)}
+          since {formatDateTime(spanStart)}
         </Text>
       )}
-      {used('model')}
-      {used('key')}
-      {isAdmin ? used('user') : null}
-      {used('team')}
-      {fixed(
+      {renderUsedChoice('model')}
+      {renderUsedChoice('key')}
+      {isAdmin ? renderUsedChoice('user') : null}
+      {renderUsedChoice('team')}
+      {renderChoice(
         'tier',
         tiers.map((tier) => ({ value: tier, label: tierNames[tier] })),
       )}
-      {fixed(
+      {renderChoice(
         'outcome',
-        Object.entries(outcomes).map(([value, label]) => ({ value, label })),
+        Object.entries(outcomeLabels).map(([value, label]) => ({ value, label })),
       )}
-      {fixed(
+      {renderChoice(
         'purpose',
         purposes.map((purpose) => ({ value: purpose, label: purpose })),
       )}
-      {fixed(
+      {renderChoice(
         'code',
         Object.keys(errorTable).map((code) => ({ value: code, label: code })),
       )}
-      {fixed('recorded', [
+      {renderChoice('recorded', [
         { value: 'true', label: 'Recorded' },
         { value: 'false', label: 'Not recorded' },
       ])}
@@ -105,8 +105,11 @@ function Choice({ name, value, data, onChange, onOpen }: ChoiceProps) {
   );
 }
 
-/** A choice among the models, keys, people or teams that have sent requests in the last 30 days. They are loaded when somebody opens it. */
-function Used({
+/**
+ * A choice among the models, keys, people or teams that have sent requests in the last 30 days. The choices are loaded when somebody opens
+ * the list.
+ */
+function UsedChoice({
   name,
   ...choice
 }: Pick<ChoiceProps, 'value' | 'onChange'> & { name: 'model' | 'key' | 'user' | 'team' }) {
@@ -114,12 +117,12 @@ function Used({
   const today = Math.floor(Date.now() / dayMs) * dayMs;
   const time = { from: String(today - 29 * dayMs), to: String(today + dayMs - 1), step: 'month', by: name };
   const report = useApi<UsageReport>(`/usage?${new URLSearchParams(time)}`, {
-    // The name of an earlier choice is shown before somebody opens the list.
+    // The name of the chosen value is shown even before somebody opens the list.
     enabled: isOpened || (choice.value !== undefined && name !== 'model'),
   });
-  const found = (report.data?.groups ?? []).filter(({ id }) => id !== '');
-  const isNamedOnce = (label: string): boolean => found.filter((each) => each.name === label).length === 1;
-  const data = found.map(({ id, name: label }) => ({
+  const usedGroups = (report.data?.groups ?? []).filter(({ id }) => id !== '');
+  const isNamedOnce = (label: string): boolean => usedGroups.filter((each) => each.name === label).length === 1;
+  const data = usedGroups.map(({ id, name: label }) => ({
     value: id,
     label: isNamedOnce(label) ? label : `${label} (${id})`,
   }));

@@ -27,35 +27,35 @@ export interface RequestQuery {
   filters: Partial<Record<RequestFilter, string>>;
   span: LogSpan | undefined;
   /** The beginning of the span, in ms since 1970. */
-  since: number | undefined;
-  /** A span that another page has set, in ms since 1970. */
-  between: { from: number; to: number } | undefined;
-  /** The API's query string, without the page of the list. */
+  spanStart: number | undefined;
+  /** An exact span that the link from another page has set, in ms since 1970. */
+  exactSpan: { from: number; to: number } | undefined;
+  /** The API's query string for these filters and this span. */
   apiQuery: string;
 }
 
-/** Reads the URL's query of the log, and ignores what is not valid. */
+/** Reads the URL's query of the log, and ignores invalid parts. */
 export function readRequestQuery(search: URLSearchParams, now: number): RequestQuery {
   const filters: RequestQuery['filters'] = {};
   for (const name of requestFilterNames) {
     const value = search.get(name);
     if (value !== null && value !== '') filters[name] = value;
   }
-  const sought = search.get('span');
-  const span = (Object.keys(logSpans) as LogSpan[]).find((each) => each === sought);
+  const requestedSpan = search.get('span');
+  const span = (Object.keys(logSpans) as LogSpan[]).find((each) => each === requestedSpan);
   const [from, to] = [Number(search.get('from')), Number(search.get('to'))];
-  const between = Number.isInteger(from) && Number.isInteger(to) && 0 < from && from < to ? { from, to } : undefined;
-  const since = span && !between ? periodNamed(span, now).from : undefined;
-  const time: Record<string, string> = between
-    ? { from: String(between.from), to: String(between.to) }
-    : since === undefined
+  const exactSpan = Number.isInteger(from) && Number.isInteger(to) && 0 < from && from < to ? { from, to } : undefined;
+  const spanStart = span && !exactSpan ? periodNamed(span, now).from : undefined;
+  const time: Record<string, string> = exactSpan
+    ? { from: String(exactSpan.from), to: String(exactSpan.to) }
+    : spanStart === undefined
       ? {}
-      : { from: String(since) };
+      : { from: String(spanStart) };
   return {
     filters,
-    span: between ? undefined : span,
-    since,
-    between,
+    span: exactSpan ? undefined : span,
+    spanStart,
+    exactSpan,
     apiQuery: new URLSearchParams({ ...time, ...filters }).toString(),
   };
 }

@@ -8,7 +8,7 @@ export interface Stage {
   to: number;
 }
 
-export interface Row {
+export interface TimelineRow {
   label: string;
   stages: Stage[];
   /** See `UsageAttempt`; absent if no attempt is known. */
@@ -16,29 +16,31 @@ export interface Row {
 }
 
 /**
- * Returns a row for each attempt of a request, and one for its last wait. A record without attempts gives one row with the known times.
+ * Returns a row for each attempt of a request, and one row for the wait after the last attempt. A record without attempts gives one row
+ * with the known times.
  */
-export function toTimeline({ timeline, worker, queueMs, firstTokenMs, totalMs, code }: UsageRequest): Row[] {
-  const latest = timeline?.at(-1);
-  if (!timeline || !latest) {
+export function toTimeline({ timeline, worker, queueMs, firstTokenMs, totalMs, code }: UsageRequest): TimelineRow[] {
+  const lastAttempt = timeline?.at(-1);
+  if (!timeline || !lastAttempt) {
     const label = worker ?? 'No worker';
     return [
-      { label, stages: stages({ waitMs: 0, givenMs: queueMs ?? totalMs, firstMs: firstTokenMs, endMs: totalMs }) },
+      { label, stages: toStages({ waitMs: 0, givenMs: queueMs ?? totalMs, firstMs: firstTokenMs, endMs: totalMs }) },
     ];
   }
-  const rows = timeline.map((attempt, index): Row => ({
+  const rows = timeline.map((attempt, index): TimelineRow => ({
     label: `${index + 1}. ${attempt.worker}, ${attempt.offered ? 'by an offer' : 'by a claim'},`,
-    stages: stages(attempt),
+    stages: toStages(attempt),
     end: attempt.end,
   }));
-  const { end, endMs: last } = latest;
+  const { end, endMs: lastEndMs } = lastAttempt;
   // Writing the record takes a moment after the end of the request. This moment does not count as waiting.
-  const endedIt = end === 'done' || end === 'cancelled' || end === code;
-  if (endedIt || totalMs - last < 1) return rows;
-  return [...rows, { label: 'No other worker', stages: [{ name: 'waiting', from: last, to: totalMs }] }];
+  const hasEndedRequest = end === 'done' || end === 'cancelled' || end === code;
+  if (hasEndedRequest || totalMs - lastEndMs < 1) return rows;
+  return [...rows, { label: 'No other worker', stages: [{ name: 'waiting', from: lastEndMs, to: totalMs }] }];
 }
 
-interface Times {
+/** Times in ms since the request began, named as in `UsageAttempt`. */
+interface AttemptTimes {
   offered?: boolean;
   waitMs: number;
   givenMs: number;
@@ -47,21 +49,21 @@ interface Times {
   endMs: number;
 }
 
-function stages({ offered = false, waitMs, givenMs, begunMs, firstMs, endMs }: Times): Stage[] {
+function toStages({ offered = false, waitMs, givenMs, begunMs, firstMs, endMs }: AttemptTimes): Stage[] {
   const takenMs = offered ? (begunMs ?? endMs) : givenMs;
-  const first = firstMs ?? endMs;
+  const answerStartMs = firstMs ?? endMs;
   const all: Stage[] = [
     { name: 'waiting', from: waitMs, to: givenMs },
-    { name: 'offered', from: givenMs, to: Math.min(takenMs, first) },
-    { name: 'working', from: Math.min(takenMs, first), to: first },
-    { name: 'answering', from: first, to: endMs },
+    { name: 'offered', from: givenMs, to: Math.min(takenMs, answerStartMs) },
+    { name: 'working', from: Math.min(takenMs, answerStartMs), to: answerStartMs },
+    { name: 'answering', from: answerStartMs, to: endMs },
   ];
   return all.filter(({ name, from, to }) => to > from || name === 'waiting');
 }
 
 /** Returns the output tokens per second while the answer streamed; undefined for an answer that came as a whole. */
-export function tokensPerSecond({ completionTokens, firstTokenMs, totalMs }: UsageRequest): number | undefined {
+export function computeTokensPerSecond({ completionTokens, firstTokenMs, totalMs }: UsageRequest): number | undefined {
   const ms = firstTokenMs === undefined ? 0 : totalMs - firstTokenMs;
-  // An answer that came as a whole has no streaming time.
+  // Less than 10 ms of streaming means that the answer came as a whole.
   return ms < 10 || completionTokens === 0 ? undefined : Math.round((completionTokens / ms) * 10_000) / 10;
 }

@@ -2,13 +2,13 @@ import { useEffect, useRef, useState } from 'react';
 import type { RequestPage, UsageRequest } from '../../../contract/usage.ts';
 import { ApiFailure, callApi } from '../../api/call-api.ts';
 
-/** This many requests are fetched at once. When new ones come, the log is cut to this many. */
+/** This many requests are fetched at once. When new requests come, the log is cut to this many. */
 const pageSize = 40;
 
 /** Milliseconds between two fetches of new requests. */
-const lookMs = 1_000;
+const fetchEveryMs = 1_000;
 
-/** At most this many empty pages are fetched one after another. They occur when a filter matches few requests. */
+/** At most this many empty pages are fetched one after another. Empty pages occur when a filter matches few requests. */
 const maxEmptyPages = 20;
 
 export interface RequestLog {
@@ -20,81 +20,82 @@ export interface RequestLog {
   showEarlier: () => void;
 }
 
-interface Shown {
+interface ShownLog {
   requests: UsageRequest[] | undefined;
-  /** The cursors at which later and earlier requests begin. */
+  /** The cursor after which newer requests begin. */
   newest: string | undefined;
+  /** The cursor from which earlier requests go on; undefined if there are none. */
   next: string | undefined;
   error: ApiFailure | undefined;
 }
 
-const emptyLog: Shown = { requests: undefined, newest: undefined, next: undefined, error: undefined };
+const emptyLog: ShownLog = { requests: undefined, newest: undefined, next: undefined, error: undefined };
 
 /**
- * Fetches the requests that match a query, and new ones unless the log is paused or the page is hidden.
+ * Fetches the requests that match a query. Goes on to fetch new requests unless the log is paused or the page is hidden.
  * @param query the API's query string
  */
 export function useRequestLog(query: string, isPaused: boolean): RequestLog {
-  const [shown, setShown] = useState<Shown & { asked: string }>({ ...emptyLog, asked: query });
+  const [shownLog, setShownLog] = useState<ShownLog & { forQuery: string }>({ ...emptyLog, forQuery: query });
   const [isLoadingEarlier, setLoadingEarlier] = useState(false);
-  const last = useRef<Shown>(emptyLog);
-  const asking = useRef(query);
-  const current = shown.asked === query ? shown : emptyLog;
+  const latestLog = useRef<ShownLog>(emptyLog);
+  const currentQuery = useRef(query);
+  const currentLog = shownLog.forQuery === query ? shownLog : emptyLog;
 
   useEffect(() => {
-    last.current = emptyLog;
-    asking.current = query;
+    latestLog.current = emptyLog;
+    currentQuery.current = query;
     setLoadingEarlier(false);
   }, [query]);
 
   useEffect(() => {
-    const gone = new AbortController();
-    const { signal } = gone;
+    const controller = new AbortController();
+    const { signal } = controller;
     let timer: number | undefined;
-    const show = (next: Shown): void => {
+    const show = (newLog: ShownLog): void => {
       if (signal.aborted) return;
-      last.current = next;
-      setShown({ ...next, asked: query });
+      latestLog.current = newLog;
+      setShownLog({ ...newLog, forQuery: query });
     };
-    const look = async (): Promise<void> => {
-      const { current: before } = last;
+    const fetchNew = async (): Promise<void> => {
+      const { current: previousLog } = latestLog;
       try {
-        const isFirst = before.newest === undefined;
-        if (isFirst) show(firstOf(await fetchSome(query, undefined, signal)));
+        const isFirst = previousLog.newest === undefined;
+        if (isFirst) show(toFirstLog(await fetchNonEmptyPage(query, undefined, signal)));
         else if (!document.hidden) {
-          const page = await fetchPage(query, { after: before.newest }, signal);
-          if (page.requests.length > 0 || before.error) show(joined(page, before));
-          else last.current = { ...before, newest: page.newest };
+          const page = await fetchPage(query, { after: previousLog.newest }, signal);
+          if (page.requests.length > 0 || previousLog.error) show(joinLogs(page, previousLog));
+          else latestLog.current = { ...previousLog, newest: page.newest };
         }
       } catch (error) {
-        if (error instanceof ApiFailure) show({ ...before, error });
+        if (error instanceof ApiFailure) show({ ...previousLog, error });
         else if (!signal.aborted) throw error;
       }
-      if (!signal.aborted) timer = window.setTimeout(() => void look(), lookMs);
+      if (!signal.aborted) timer = window.setTimeout(() => void fetchNew(), fetchEveryMs);
     };
     // A paused log still loads its first requests.
-    if (!isPaused || last.current.requests === undefined) void look();
+    if (!isPaused || latestLog.current.requests === undefined) void fetchNew();
     return () => {
       window.clearTimeout(timer);
-      gone.abort();
+      controller.abort();
     };
   }, [query, isPaused]);
 
   const showEarlier = (): void => {
     setLoadingEarlier(true);
-    const show = (next: (before: Shown) => Shown): void => {
+    const show = (changeLog: (previousLog: ShownLog) => ShownLog): void => {
       // The answer is dropped if the query has changed meanwhile.
-      if (asking.current !== query) return;
-      last.current = next(last.current);
-      setShown({ ...last.current, asked: query });
+      if (currentQuery.current !== query) return;
+      latestLog.current = changeLog(latestLog.current);
+      setShownLog({ ...latestLog.current, forQuery: query });
     };
-    void fetchSome(query, last.current.next)
+    void fetchNonEmptyPage(query, latestLog.current.next)
       .then(
-        ({ requests: found, next: following }) =>
+        ({ requests: earlierRequests, next: nextCursor }) =>
           show((before) => ({
             ...before,
-            requests: [...(before.requests ?? []), ...found],
-            next: following,
+            requests: [...(before.requests ?? []), ...earlierRequests],
+            next: nextCursor,
             error: undefined,
           })),
         (failure: unknown) => {
@@ -103,47 +104,52 @@ export function useRequestLog(query: string, isPaused: boolean): RequestLog {
         },
       )
       .finally(() => {
-        if (asking.current === query) setLoadingEarlier(false);
+        if (currentQuery.current === query) setLoadingEarlier(false);
       });
   };
-  const { requests, error, next } = current;
+  const { requests, error, next } = currentLog;
   return { requests, error, hasEarlier: next !== undefined, isLoadingEarlier, showEarlier };
 }
 
-function firstOf({ requests, newest, next }: RequestPage): Shown {
+function toFirstLog({ requests, newest, next }: RequestPage): ShownLog {
   return { requests, newest, next, error: undefined };
 }
 
 /**
- * Puts new requests before the shown ones. If there is more than a page of new requests, the shown ones are dropped, and can be
- * loaded again as earlier ones.
+ * Puts new requests before the shown requests. If there is more than a page of new requests, the shown requests are dropped, and can be
+ * loaded again as earlier requests.
  */
-function joined(page: RequestPage, before: Shown): Shown {
-  if (page.next !== undefined) return firstOf(page);
-  const all = [...page.requests, ...(before.requests ?? [])];
-  const requests = all.slice(0, pageSize);
-  const next = all.length > pageSize ? requests.at(-1)?.cursor : before.next;
-  return { requests, newest: page.newest ?? before.newest, next, error: undefined };
+function joinLogs(page: RequestPage, previousLog: ShownLog): ShownLog {
+  if (page.next !== undefined) return toFirstLog(page);
+  const allRequests = [...page.requests, ...(previousLog.requests ?? [])];
+  const requests = allRequests.slice(0, pageSize);
+  const next = allRequests.length > pageSize ? requests.at(-1)?.cursor : previousLog.next;
+  return { requests, newest: page.newest ?? previousLog.newest, next, error: undefined };
 }
 
 function fetchPage(
-  asked: string,
-  place: { before?: string | undefined; after?: string | undefined },
+  baseQuery: string,
+  cursors: { before?: string | undefined; after?: string | undefined },
   signal?: AbortSignal,
 ): Promise<RequestPage> {
-  const query = new URLSearchParams(asked);
+  const query = new URLSearchParams(baseQuery);
   query.set('limit', String(pageSize));
-  for (const [name, value] of Object.entries(place)) if (value !== undefined) query.set(name, value);
+  for (const [name, value] of Object.entries(cursors)) if (value !== undefined) query.set(name, value);
   return callApi<RequestPage>('GET', `/usage/requests?${query}`, undefined, signal);
 }
 
 /**
- * Returns the first page after a cursor that contains a request. A page is empty if the router has read many requests without a match.
+ * Fetches pages from a cursor on, and returns the first page that contains a request. A page is empty if the router has read many requests
+ * without a match.
  */
-async function fetchSome(asked: string, before: string | undefined, signal?: AbortSignal): Promise<RequestPage> {
-  const first = await fetchPage(asked, { before }, signal);
+async function fetchNonEmptyPage(
+  baseQuery: string,
+  before: string | undefined,
+  signal?: AbortSignal,
+): Promise<RequestPage> {
+  const first = await fetchPage(baseQuery, { before }, signal);
   let page = first;
   for (let count = 1; page.requests.length === 0 && page.next !== undefined && count < maxEmptyPages; count += 1)
-    page = await fetchPage(asked, { before: page.next }, signal);
+    page = await fetchPage(baseQuery, { before: page.next }, signal);
   return { ...page, ...(first.newest !== undefined && { newest: first.newest }) };
 }

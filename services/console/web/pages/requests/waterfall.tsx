@@ -2,7 +2,7 @@ import { Group, Text, VisuallyHidden } from '@mantine/core';
 import type { UsageRequest } from '../../../contract/usage.ts';
 import { errorSentence } from '../../parts/error-sentence.ts';
 import { formatDuration } from '../../parts/format.ts';
-import { toTimeline, tokensPerSecond, type Row } from './to-timeline.ts';
+import { toTimeline, computeTokensPerSecond, type TimelineRow } from './to-timeline.ts';
 
 const stageNames = {
   waiting: 'In the queue',
@@ -14,14 +14,14 @@ const stageNames = {
 /** Shows when a request waited, was offered or claimed, began and ended, with a line for each attempt. */
 export function Waterfall({ request }: { request: UsageRequest }) {
   const rows = toTimeline(request);
-  const end = Math.max(request.totalMs, ...rows.flatMap(({ stages }) => stages.map(({ to }) => to)), 0.1);
-  const rate = tokensPerSecond(request);
-  const shown = new Set(rows.flatMap(({ stages }) => stages.map(({ name }) => name)));
+  const endMs = Math.max(request.totalMs, ...rows.flatMap(({ stages }) => stages.map(({ to }) => to)), 0.1);
+  const rate = computeTokensPerSecond(request);
+  const shownStages = new Set(rows.flatMap(({ stages }) => stages.map(({ name }) => name)));
   return (
     <figure className="waterfall" aria-label="Course of the request">
       <Group gap="md" mb={4}>
         {(Object.keys(stageNames) as (keyof typeof stageNames)[])
-          .filter((name) => shown.has(name))
+          .filter((name) => shownStages.has(name))
           .map((name) => (
             <Text key={name} size="xs" component="span">
               <span className={`waterfall-mark stage-${name}`} aria-hidden="true" />
@@ -46,8 +46,8 @@ export function Waterfall({ request }: { request: UsageRequest }) {
                   key={name}
                   className={`stage-${name}`}
                   style={{
-                    insetInlineStart: `${(from / end) * 100}%`,
-                    width: `max(2px, ${((to - from) / end) * 100}%)`,
+                    insetInlineStart: `${(from / endMs) * 100}%`,
+                    width: `max(2px, ${((to - from) / endMs) * 100}%)`,
                   }}
                 />
               ))}
@@ -63,18 +63,18 @@ export function Waterfall({ request }: { request: UsageRequest }) {
   );
 }
 
-const endings: Record<string, string> = {
-  done: 'served it',
+const endingTexts: Record<string, string> = {
+  done: 'served the request',
   cancelled: 'was cancelled',
   refused: 'did not take the offer',
 };
 
-function Ending({ row: { end } }: { row: Row }) {
+function Ending({ row: { end } }: { row: TimelineRow }) {
   if (end === undefined) return null;
-  const known = endings[end];
+  const endingText = endingTexts[end];
   return (
-    <Text span size="sm" c="dimmed" title={known === undefined ? errorSentence(end) : undefined}>
-      {known ?? `failed: ${end}`}
+    <Text span size="sm" c="dimmed" title={endingText === undefined ? errorSentence(end) : undefined}>
+      {endingText ?? `failed: ${end}`}
     </Text>
   );
 }

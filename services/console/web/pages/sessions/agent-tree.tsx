@@ -3,25 +3,25 @@ import { sortAsTree } from '#shared/core/sort-as-tree.ts';
 import type { AgentSessionTree, SessionAgent } from '../../../contract/agent-sessions.ts';
 import { DataList } from '../../parts/data-list.tsx';
 import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
-import { agentName, cacheHits } from './session-figures.ts';
+import { nameAgent, formatCacheHits } from './session-figures.ts';
 import { TimeBar } from './time-bar.tsx';
 
-interface Row {
+interface AgentRow {
   agent: SessionAgent;
   /** 0 for the main agent, which talks to the person. */
   depth: number;
-  runs: boolean;
+  isRunning: boolean;
 }
 
 /** Shows the agents of a session as a tree, each with the sums of its own turns. */
 export function AgentTree({ session: { main, tree, running } }: { session: AgentSessionTree }) {
-  const runs = new Set(running.map(({ agent }) => agent));
-  const rows: Row[] = [
-    { agent: { sums: main }, depth: 0, runs: runs.has(undefined) },
+  const runningAgents = new Set(running.map(({ agent }) => agent));
+  const rows: AgentRow[] = [
+    { agent: { sums: main }, depth: 0, isRunning: runningAgents.has(undefined) },
     ...sortAsTree(tree).map(({ each, depth }) => ({
       agent: each,
       depth: depth + 1,
-      runs: each.id !== undefined && runs.has(each.id),
+      isRunning: each.id !== undefined && runningAgents.has(each.id),
     })),
   ];
   return (
@@ -30,14 +30,14 @@ export function AgentTree({ session: { main, tree, running } }: { session: Agent
       rows={rows}
       idOf={({ agent: { id = '' }, depth }) => `${depth} ${id}`}
       columns={[
-        { label: 'Agent', render: (row) => <Name row={row} /> },
+        { label: 'Agent', render: (row) => <AgentName row={row} /> },
         { label: 'Turns', render: ({ agent: { sums } }) => formatCount(sums.requests), isNumber: true },
         {
           label: 'Tokens',
           render: ({ agent: { sums } }) => `${formatShort(sums.promptTokens)} → ${formatShort(sums.completionTokens)}`,
           isNumber: true,
         },
-        { label: 'Cache hits', render: ({ agent: { sums } }) => cacheHits(sums), isNumber: true },
+        { label: 'Cache hits', render: ({ agent: { sums } }) => formatCacheHits(sums), isNumber: true },
         { label: 'Cost', render: ({ agent: { sums } }) => formatMoney(sums.cost), isNumber: true },
         { label: 'Time', render: ({ agent: { sums } }) => <TimeBar time={sums} /> },
       ]}
@@ -45,7 +45,7 @@ export function AgentTree({ session: { main, tree, running } }: { session: Agent
   );
 }
 
-function Name({ row: { agent, depth, runs } }: { row: Row }) {
+function AgentName({ row: { agent, depth, isRunning } }: { row: AgentRow }) {
   return (
     <Group gap="xs" wrap="nowrap" style={{ paddingInlineStart: `${Math.min(depth, 6) * 1.25}rem` }}>
       {depth === 0 ? null : (
@@ -54,9 +54,9 @@ function Name({ row: { agent, depth, runs } }: { row: Row }) {
         </Text>
       )}
       <Text size="sm" fw={depth === 0 ? 600 : 400} title={agent.id}>
-        {depth === 0 ? 'Main agent' : agentName(agent)}
+        {depth === 0 ? 'Main agent' : nameAgent(agent)}
       </Text>
-      {runs ? (
+      {isRunning ? (
         <Badge variant="dot" color="green">
           Running
         </Badge>

@@ -1,9 +1,9 @@
 import { Text } from '@mantine/core';
 import type { SessionModel } from '../../../contract/agent-sessions.ts';
 import { DataList } from '../../parts/data-list.tsx';
-import { sumColumns } from './sum-columns.tsx';
+import { createSumColumns } from './sum-columns.tsx';
 
-const { turns, tokens, hits, cost } = sumColumns<SessionModel>(({ sums }) => sums);
+const { turns, tokens, hits, cost } = createSumColumns<SessionModel>(({ sums }) => sums);
 
 export function ModelTable({ models, label }: { models: readonly SessionModel[]; label: string }) {
   return (

@@ -4,29 +4,29 @@ import { useApi } from '../../api/use-api.ts';
 import { DataList } from '../../parts/data-list.tsx';
 import { formatCount } from '../../parts/format.ts';
 import { ModelTable } from './model-table.tsx';
-import { sumColumns } from './sum-columns.tsx';
+import { createSumColumns } from './sum-columns.tsx';
 import { SumsView } from './sums-view.tsx';
 import { TimeBar } from './time-bar.tsx';
 
-const lookEveryMs = 15_000;
+const fetchEveryMs = 15_000;
 
-/** Shows the sums of an owner's agent sessions in the days that are kept. Without a filter it shows the sums of each team. */
+/** Shows the sums of an owner's agent sessions in the days that are kept. Without a filter, it shows the sums of each team. */
 export function OwnerSums({ filter }: { filter: string }) {
-  const { data = [] } = useApi<AgentSessionSums[]>(`/agent-sessions/sums?${filter}`, { everyMs: lookEveryMs });
-  const [only] = data;
-  if (!only) return null;
-  return filter === '' ? <ByTeam sums={data} /> : <OfOne of={only} />;
+  const { data = [] } = useApi<AgentSessionSums[]>(`/agent-sessions/sums?${filter}`, { everyMs: fetchEveryMs });
+  const [firstSums] = data;
+  if (!firstSums) return null;
+  return filter === '' ? <TeamSums sums={data} /> : <OneOwnerSums totals={firstSums} />;
 }
 
-const ofKey = sumColumns<AgentSessionSums['keys'][number]>(({ sums }) => sums);
-const ofTeam = sumColumns<AgentSessionSums>(({ sums }) => sums);
+const keyColumns = createSumColumns<AgentSessionSums['keys'][number]>(({ sums }) => sums);
+const teamColumns = createSumColumns<AgentSessionSums>(({ sums }) => sums);
 
-function OfOne({ of: { sessions, agents, sums, models, keys } }: { of: AgentSessionSums }) {
+function OneOwnerSums({ totals: { sessions, agents, sums, models, keys } }: { totals: AgentSessionSums }) {
   return (
     <Stack gap="xs">
       <SumsView
         sums={sums}
-        counted={{
+        countTile={{
           name: 'Sessions',
           count: sessions,
           detail: `${formatCount(sums.requests)} turns, ${formatCount(agents)} agents started`,
@@ -45,8 +45,8 @@ function OfOne({ of: { sessions, agents, sums, models, keys } }: { of: AgentSess
                 render: ({ key }) => <span className="break">{key.name}</span>,
                 sortBy: ({ key }) => key.name,
               },
-              ofKey.turns,
-              ofKey.cost,
+              keyColumns.turns,
+              keyColumns.cost,
             ]}
           />
         )}
@@ -55,14 +55,14 @@ function OfOne({ of: { sessions, agents, sums, models, keys } }: { of: AgentSess
   );
 }
 
-function ByTeam({ sums: all }: { sums: readonly AgentSessionSums[] }) {
+function TeamSums({ sums: teamSums }: { sums: readonly AgentSessionSums[] }) {
   return (
     <Stack gap="xs">
       <Title order={2}>Teams</Title>
       <DataList
         label="Sessions by team"
         address="teams"
-        rows={all}
+        rows={teamSums}
         idOf={({ owner }) => owner.id}
         columns={[
           {
@@ -80,16 +80,16 @@ function ByTeam({ sums: all }: { sums: readonly AgentSessionSums[] }) {
             sortBy: ({ sessions }) => sessions,
             isNumber: true,
           },
-          ofTeam.turns,
+          teamColumns.turns,
           {
             label: 'Agents',
             render: ({ agents }) => formatCount(agents),
             sortBy: ({ agents }) => agents,
             isNumber: true,
           },
-          ofTeam.tokens,
-          ofTeam.hits,
-          ofTeam.cost,
+          teamColumns.tokens,
+          teamColumns.hits,
+          teamColumns.cost,
           { label: 'Time', render: ({ sums }) => <TimeBar time={sums} />, wideOnly: true },
         ]}
       />

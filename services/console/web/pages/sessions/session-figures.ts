@@ -9,21 +9,24 @@ export const programNames: Record<AgentProgram, string> = {
 };
 
 /** Returns the share of the input that came from a cache, for example `83 %`; a dash without input. */
-export function cacheHits({ promptTokens, cachedTokens }: Pick<SessionSums, 'promptTokens' | 'cachedTokens'>): string {
+export function formatCacheHits({
+  promptTokens,
+  cachedTokens,
+}: Pick<SessionSums, 'promptTokens' | 'cachedTokens'>): string {
   return promptTokens === 0 ? '–' : `${Math.round((cachedTokens / promptTokens) * 100)} %`;
 }
 
 /** Returns the models of an agent session, each once, the highest cost first. */
-export function modelNames({ models }: Pick<AgentSession, 'models'>): string {
+export function listModelNames({ models }: Pick<AgentSession, 'models'>): string {
   return [...new Set(models.map(({ model }) => model || 'others'))].join(', ') || '–';
 }
 
-/** Shortens an id to its ends, which distinguish it on a page. */
-export function shortId(id: string): string {
+/** Shortens an id to its beginning and its end, which distinguish the ids on a page. */
+export function shortenId(id: string): string {
   return id.length <= 14 ? id : `${id.slice(0, 6)}…${id.slice(-6)}`;
 }
 
-export function agentName({ id, type }: { id?: string | undefined; type?: string | undefined }): string {
+export function nameAgent({ id, type }: { id?: string | undefined; type?: string | undefined }): string {
   if (id === undefined) return 'Further agents';
-  return type === undefined ? shortId(id) : `${type} ${shortId(id)}`;
+  return type === undefined ? shortenId(id) : `${type} ${shortenId(id)}`;
 }

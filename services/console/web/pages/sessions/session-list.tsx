@@ -3,19 +3,19 @@ import { Link } from 'wouter';
 import type { AgentSession } from '../../../contract/agent-sessions.ts';
 import { DataList, type Column } from '../../parts/data-list.tsx';
 import { formatAgo, formatCount, formatDateTime } from '../../parts/format.ts';
-import { modelNames, programNames, shortId } from './session-figures.ts';
-import { sumColumns } from './sum-columns.tsx';
+import { listModelNames, programNames, shortenId } from './session-figures.ts';
+import { createSumColumns } from './sum-columns.tsx';
 
 export interface SessionListProps {
   sessions: readonly AgentSession[];
-  withOwners: boolean;
+  showsOwners: boolean;
   hasMore: boolean;
 }
 
-const { turns, tokens, hits, cost } = sumColumns<AgentSession>(({ sums }) => sums);
+const { turns, tokens, hits, cost } = createSumColumns<AgentSession>(({ sums }) => sums);
 
-export function SessionList({ sessions, withOwners, hasMore }: SessionListProps) {
-  const owner: Column<AgentSession> = {
+export function SessionList({ sessions, showsOwners, hasMore }: SessionListProps) {
+  const ownerColumn: Column<AgentSession> = {
     label: 'Owner',
     render: ({ owner: { name } }) => <span className="break">{name}</span>,
     sortBy: ({ owner: { name } }) => name,
@@ -28,7 +28,7 @@ export function SessionList({ sessions, withOwners, hasMore }: SessionListProps)
       columns={[
         {
           label: 'Session',
-          render: (session) => <Name session={session} />,
+          render: (session) => <SessionName session={session} />,
           sortBy: ({ program, name }) => `${programNames[program]} ${name}`,
           search: ({ program, name, key }) => `${programNames[program]} ${name} ${key.name}`,
         },
@@ -38,11 +38,11 @@ export function SessionList({ sessions, withOwners, hasMore }: SessionListProps)
           sortBy: ({ running }) => running.length,
           search: ({ running }) => (running.length > 0 ? 'Running' : 'Idle'),
         },
-        ...(withOwners ? [owner] : []),
+        ...(showsOwners ? [ownerColumn] : []),
         {
           label: 'Models',
-          render: (session) => <span className="break">{modelNames(session)}</span>,
-          sortBy: modelNames,
+          render: (session) => <span className="break">{listModelNames(session)}</span>,
+          sortBy: listModelNames,
         },
         turns,
         {
@@ -66,11 +66,11 @@ export function SessionList({ sessions, withOwners, hasMore }: SessionListProps)
   );
 }
 
-function Name({ session: { id, name, program, key } }: { session: AgentSession }) {
+function SessionName({ session: { id, name, program, key } }: { session: AgentSession }) {
   return (
     <div>
       <Anchor component={Link} href={`/sessions/${id}`} size="sm" fw={600} title={name}>
-        {programNames[program]} {shortId(name)}
+        {programNames[program]} {shortenId(name)}
       </Anchor>
       <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
         {key.name}

@@ -13,30 +13,30 @@ import { SumsView } from './sums-view.tsx';
 import { TurnList } from './turn-list.tsx';
 
 /** Milliseconds between two fetches while turns run. */
-const lookEveryMs = 1_000;
+const fetchEveryMs = 1_000;
 
 /** Milliseconds between two fetches while no turn runs. */
-const lookIdleMs = 3_000;
+const fetchIdleEveryMs = 3_000;
 
-function fetchIntervalOf(session: AgentSessionTree | undefined): number {
-  return session && session.running.length > 0 ? lookEveryMs : lookIdleMs;
+function chooseFetchInterval(session: AgentSessionTree | undefined): number {
+  return session && session.running.length > 0 ? fetchEveryMs : fetchIdleEveryMs;
 }
 
 export function SessionPage({ id }: { id: string }) {
-  const query = useApi<AgentSessionTree>(`/agent-sessions/${encodeURIComponent(id)}`, { everyMs: fetchIntervalOf });
+  const query = useApi<AgentSessionTree>(`/agent-sessions/${encodeURIComponent(id)}`, { everyMs: chooseFetchInterval });
   return (
     <Page title="Agent session">
       <Anchor component={Link} href="/sessions" size="sm">
         All agent sessions
       </Anchor>
       <Loaded query={query} contentName="the session">
-        {(session) => <Session session={session} />}
+        {(session) => <LoadedSession session={session} />}
       </Loaded>
     </Page>
   );
 }
 
-function Session({ session }: { session: AgentSessionTree }) {
+function LoadedSession({ session }: { session: AgentSessionTree }) {
   const { name, program, owner, key, startedAt, sums, models } = session;
   return (
     <Stack gap="md">
@@ -56,7 +56,7 @@ function Session({ session }: { session: AgentSessionTree }) {
       </section>
       <SumsView
         sums={sums}
-        counted={{
+        countTile={{
           name: 'Turns',
           count: sums.requests,
           detail: `${formatCount(sums.failed)} failed, ${formatCount(session.agents)} agents started`,
@@ -74,7 +74,7 @@ function Session({ session }: { session: AgentSessionTree }) {
       )}
       <Stack gap="xs">
         <Title order={2}>Turns</Title>
-        <TurnList session={session} everyMs={fetchIntervalOf(session)} />
+        <TurnList session={session} everyMs={chooseFetchInterval(session)} />
       </Stack>
     </Stack>
   );

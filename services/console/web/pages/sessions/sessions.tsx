@@ -14,16 +14,16 @@ import { SessionList } from './session-list.tsx';
 import { SessionPage } from './session-page.tsx';
 
 /** Milliseconds between two fetches while turns run. */
-const lookEveryMs = 2_000;
+const fetchEveryMs = 2_000;
 
 /** Milliseconds between two fetches while no turn runs. */
-const lookIdleMs = 3_000;
+const fetchIdleEveryMs = 3_000;
 
 /** The number of agent sessions that are shown at first, and that each click adds. */
 const pageSize = 50;
 
 /** At most this many agent sessions are shown. */
-const maxShown = 500;
+const maxSessions = 500;
 
 /** The choice that shows all agent sessions that the person may see. */
 const allOwners = 'all';
@@ -34,8 +34,8 @@ interface SessionsAnswer {
 }
 
 export function Sessions() {
-  const [isOne, params] = useRoute('/sessions/:id');
-  return isOne ? <SessionPage key={params.id} id={params.id} /> : <AllSessions />;
+  const [isOneSession, params] = useRoute('/sessions/:id');
+  return isOneSession ? <SessionPage key={params.id} id={params.id} /> : <AllSessions />;
 }
 
 function AllSessions() {
@@ -46,23 +46,23 @@ function AllSessions() {
   return (
     <Page
       title="Agent sessions"
-      about="What coding agents are doing: their turns, the agents that they start, and where the time went. No prompt is kept for it."
+      about="What coding agents are doing: their turns, the agents that they start, and where the time went. No prompt is kept for this page."
     >
       <RecordingNotice />
       <OwnerSelect
         choice={choice}
-        further={mayChoose ? [{ group: label, items: [{ value: allOwners, label }] }] : []}
+        furtherChoices={mayChoose ? [{ group: label, items: [{ value: allOwners, label }] }] : []}
       />
-      <OwnedSessions key={owner} owner={owner} />
+      <OwnerSessions key={owner} owner={owner} />
     </Page>
   );
 }
 
-function OwnedSessions({ owner }: { owner: string }) {
+function OwnerSessions({ owner }: { owner: string }) {
   const [limit, setLimit] = useState(pageSize);
   const filter = owner === allOwners ? '' : owner.replace(':', '=');
   const sessions = useApi<SessionsAnswer>(`/agent-sessions?limit=${limit}&${filter}`, {
-    everyMs: (answer) => (answer?.data.some(({ running }) => running.length > 0) ? lookEveryMs : lookIdleMs),
+    everyMs: (answer) => (answer?.data.some(({ running }) => running.length > 0) ? fetchEveryMs : fetchIdleEveryMs),
   });
   return (
     <>
@@ -75,8 +75,8 @@ function OwnedSessions({ owner }: { owner: string }) {
             </section>
           ) : (
             <Stack gap="xs">
-              <SessionList sessions={data} withOwners={owner === allOwners} hasMore={next !== undefined} />
-              {next !== undefined && limit < maxShown ? (
+              <SessionList sessions={data} showsOwners={owner === allOwners} hasMore={next !== undefined} />
+              {next !== undefined && limit < maxSessions ? (
                 <Group justify="center">
                   <Button variant="default" onClick={() => setLimit(limit + pageSize)}>
                     Show earlier sessions

@@ -2,23 +2,23 @@ import { Title } from '@mantine/core';
 import type { SessionSums } from '../../../contract/agent-sessions.ts';
 import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
 import { Tile } from '../../parts/tile.tsx';
-import { cacheHits } from './session-figures.ts';
+import { formatCacheHits } from './session-figures.ts';
 import { TimeBar, TimeLegend } from './time-bar.tsx';
 
 export interface SumsViewProps {
   sums: SessionSums;
-  counted: { name: string; count: number; detail: string };
+  countTile: { name: string; count: number; detail: string };
 }
 
-export function SumsView({ sums, counted }: SumsViewProps) {
+export function SumsView({ sums, countTile }: SumsViewProps) {
   return (
     <>
       <div className="tiles">
-        <Tile name={counted.name} value={formatCount(counted.count)}>
-          {counted.detail}
+        <Tile name={countTile.name} value={formatCount(countTile.count)}>
+          {countTile.detail}
         </Tile>
         <Tile name="Tokens in" value={formatShort(sums.promptTokens)}>
-          {cacheHits(sums)} from a cache
+          {formatCacheHits(sums)} from a cache
         </Tile>
         <Tile name="Tokens out" value={formatShort(sums.completionTokens)}>
           {formatShort(sums.reasoningTokens)} of them thinking

@@ -3,7 +3,7 @@ import { Group, Text } from '@mantine/core';
 import { formatDuration } from '../../parts/format.ts';
 
 /** Milliseconds of each part; `toolMs` is undefined if the client does not state it. */
-export interface SpentTime {
+export interface TimeParts {
   toolMs: number | undefined;
   queueMs: number;
   modelMs: number;
@@ -16,34 +16,34 @@ const parts = [
 ] as const;
 
 export interface TimeBarProps {
-  time: SpentTime;
+  time: TimeParts;
   /** The milliseconds that the whole width stands for; absent: the sum of the time. */
   widthMs?: number;
 }
 
 /** A bar that shows how long the client's tools, the queue and the model took. */
 export function TimeBar({ time, widthMs }: TimeBarProps) {
-  const all = { tools: time.toolMs ?? 0, queue: time.queueMs, model: time.modelMs };
-  const sum = all.tools + all.queue + all.model;
+  const msByPart = { tools: time.toolMs ?? 0, queue: time.queueMs, model: time.modelMs };
+  const sum = msByPart.tools + msByPart.queue + msByPart.model;
   const width = Math.max(1, widthMs ?? sum);
   return (
-    <div className="time-bar" role="img" aria-label={timeText(time)} title={timeText(time)}>
+    <div className="time-bar" role="img" aria-label={describeTime(time)} title={describeTime(time)}>
       {parts.map(({ name }) => (
-        <span key={name} className={`time-${name}`} style={{ width: `${(all[name] / width) * 100}%` }} />
+        <span key={name} className={`time-${name}`} style={{ width: `${(msByPart[name] / width) * 100}%` }} />
       ))}
     </div>
   );
 }
 
-export function TimeLegend({ time }: { time: SpentTime }) {
-  const all = { tools: time.toolMs, queue: time.queueMs, model: time.modelMs };
+export function TimeLegend({ time }: { time: TimeParts }) {
+  const msByPart = { tools: time.toolMs, queue: time.queueMs, model: time.modelMs };
   return (
     <Group gap="md">
       {parts.map(({ name, label }) => (
         <Group key={name} gap={6} wrap="nowrap">
           <span className={`time-dot time-${name}`} aria-hidden="true" />
           <Text size="sm">
-            {label}: {all[name] === undefined ? 'not said' : formatDuration(all[name])}
+            {label}: {msByPart[name] === undefined ? 'not stated' : formatDuration(msByPart[name])}
           </Text>
         </Group>
       ))}
@@ -52,7 +52,7 @@ export function TimeLegend({ time }: { time: SpentTime }) {
 }
 
 /** Returns the parts of the time in words, for example `tools 742 ms, queue 3 ms, model 1.2 s`. */
-export function timeText({ toolMs, queueMs, modelMs }: SpentTime): string {
+export function describeTime({ toolMs, queueMs, modelMs }: TimeParts): string {
   const tools = toolMs === undefined ? [] : [`tools ${formatDuration(toolMs)}`];
   return [...tools, `queue ${formatDuration(queueMs)}`, `model ${formatDuration(modelMs)}`].join(', ');
 }

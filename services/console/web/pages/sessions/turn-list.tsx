@@ -8,32 +8,32 @@ import { errorSentence } from '../../parts/error-sentence.ts';
 import { formatCount, formatDateTime, formatDuration, formatMoment, formatMoney } from '../../parts/format.ts';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { RequestFacts } from '../usage/request-facts.tsx';
-import { agentName } from './session-figures.ts';
-import { TimeBar, type SpentTime } from './time-bar.tsx';
+import { nameAgent } from './session-figures.ts';
+import { TimeBar, type TimeParts } from './time-bar.tsx';
 
 /** The number of turns that are shown at first, and that each click adds. */
 const pageSize = 50;
 
 /** The router keeps at most this many turns of an agent session. */
-const maxKept = 500;
+const maxKeptTurns = 500;
 
 export interface TurnListProps {
   session: AgentSessionTree;
   everyMs: number;
 }
 
-/** Lists the running turns of an agent session and then the finished ones, each newest first. */
+/** Lists the running turns of an agent session and then the finished turns, each newest first. */
 export function TurnList({ session, everyMs }: TurnListProps) {
   const [limit, setLimit] = useState(pageSize);
-  const [chosen, choose] = useState<UsageRequest>();
+  const [turnToShow, setTurnToShow] = useState<UsageRequest>();
   const turns = useApi<{ data: UsageRequest[]; next?: string }>(`/agent-sessions/${session.id}/turns?limit=${limit}`, {
     everyMs,
   });
-  const nameOf = (id: string | undefined): string =>
-    id === undefined ? 'Main agent' : agentName(session.tree.find((agent) => agent.id === id) ?? { id });
+  const findAgentName = (id: string | undefined): string =>
+    id === undefined ? 'Main agent' : nameAgent(session.tree.find((agent) => agent.id === id) ?? { id });
   return (
     <Stack gap="xs">
-      <RunningTurns turns={session.running} nameOf={nameOf} />
+      <RunningTurns turns={session.running} findAgentName={findAgentName} />
       <Loaded query={turns} contentName="the turns">
         {({ data, next }) => (
           <Stack gap="xs">
@@ -41,14 +41,19 @@ export function TurnList({ session, everyMs }: TurnListProps) {
               <section className="panel">
                 <Empty title="No single turns">
                   {session.sums.requests === 0
-                    ? 'A turn appears here a second after it is over.'
-                    : 'The usage ledger does not keep them any more: only their sums.'}
+                    ? 'A turn appears here a second after its end.'
+                    : 'The usage ledger no longer keeps the single turns of this session, only their sums.'}
                 </Empty>
               </section>
             ) : (
-              <Turns turns={data} nameOf={nameOf} choose={choose} hasMore={next !== undefined} />
+              <FinishedTurns
+                turns={data}
+                findAgentName={findAgentName}
+                onShow={setTurnToShow}
+                hasMore={next !== undefined}
+              />
             )}
-            {next !== undefined && limit < maxKept ? (
+            {next !== undefined && limit < maxKeptTurns ? (
               <Group justify="center">
                 <Button variant="default" onClick={() => setLimit(limit + pageSize)}>
                   Show earlier turns
@@ -58,24 +63,29 @@ export function TurnList({ session, everyMs }: TurnListProps) {
           </Stack>
         )}
       </Loaded>
-      <Modal opened={chosen !== undefined} onClose={() => choose(undefined)} title="Request details" size="lg">
-        {chosen ? <RequestFacts request={chosen} /> : null}
+      <Modal
+        opened={turnToShow !== undefined}
+        onClose={() => setTurnToShow(undefined)}
+        title="Request details"
+        size="lg"
+      >
+        {turnToShow ? <RequestFacts request={turnToShow} /> : null}
       </Modal>
     </Stack>
   );
 }
 
-interface NamedAgents {
-  nameOf: (id: string | undefined) => string;
+interface AgentNames {
+  findAgentName: (id: string | undefined) => string;
 }
 
-function Turns({
+function FinishedTurns({
   turns,
-  nameOf,
-  choose,
+  findAgentName,
+  onShow,
   hasMore,
-}: NamedAgents & { turns: readonly UsageRequest[]; choose: (turn: UsageRequest) => void; hasMore: boolean }) {
-  const longest = Math.max(...turns.map((turn) => totalOf(spentIn(turn))));
+}: AgentNames & { turns: readonly UsageRequest[]; onShow: (turn: UsageRequest) => void; hasMore: boolean }) {
+  const longestMs = Math.max(...turns.map((turn) => sumTime(splitTime(turn))));
   return (
     <DataList
       label="Turns"
@@ -91,19 +101,19 @@ function Turns({
         },
         {
           label: 'Agent',
-          render: ({ turn, purpose }) => <Agent name={nameOf(turn?.agent)} purpose={purpose} />,
-          sortBy: ({ turn, purpose = '' }) => `${nameOf(turn?.agent)} ${purpose}`,
+          render: ({ turn, purpose }) => <AgentCell name={findAgentName(turn?.agent)} purpose={purpose} />,
+          sortBy: ({ turn, purpose = '' }) => `${findAgentName(turn?.agent)} ${purpose}`,
         },
         {
           label: 'Model',
-          render: (turn) => <Model turn={turn} />,
+          render: (turn) => <ModelCell turn={turn} />,
           sortBy: ({ asked, model = asked }) => model,
           search: ({ id, asked, model = asked, rule, outcome, code }) => [id, model, rule, outcome, code].join(' '),
         },
         {
           label: 'Where the time went',
-          render: (turn) => <Time turn={turn} longest={longest} />,
-          sortBy: (turn) => totalOf(spentIn(turn)),
+          render: (turn) => <TimeCell turn={turn} longest={longestMs} />,
+          sortBy: (turn) => sumTime(splitTime(turn)),
           search: ({ turn }) => turn?.tools?.longest.map(({ name }) => name).join(' ') ?? '',
         },
         {
@@ -123,7 +133,7 @@ function Turns({
         { label: 'Cost', render: ({ cost }) => formatMoney(cost), sortBy: ({ cost }) => cost, isNumber: true },
       ]}
       actions={(turn) => (
-        <Button size="xs" variant="default" aria-label={`Details of ${turn.id}`} onClick={() => choose(turn)}>
+        <Button size="xs" variant="default" aria-label={`Details of ${turn.id}`} onClick={() => onShow(turn)}>
           Details
         </Button>
       )}
@@ -131,7 +141,7 @@ function Turns({
   );
 }
 
-function RunningTurns({ turns, nameOf }: NamedAgents & { turns: readonly RunningTurn[] }) {
+function RunningTurns({ turns, findAgentName }: AgentNames & { turns: readonly RunningTurn[] }) {
   if (turns.length === 0) return null;
   return (
     <ul className="panel panel-flush cards" aria-label="Running turns">
@@ -141,7 +151,7 @@ function RunningTurns({ turns, nameOf }: NamedAgents & { turns: readonly Running
             <Badge variant="dot" color={model === undefined ? 'yellow' : 'green'}>
               {model === undefined ? 'Waiting' : 'Running'}
             </Badge>
-            <Text size="sm">{nameOf(agent)}</Text>
+            <Text size="sm">{findAgentName(agent)}</Text>
             <Text size="sm" c="dimmed">
               {model === undefined ? 'for a worker' : `on ${model}`}, {formatDuration(Math.max(0, Date.now() - since))}
             </Text>
@@ -152,7 +162,7 @@ function RunningTurns({ turns, nameOf }: NamedAgents & { turns: readonly Running
   );
 }
 
-function Agent({ name, purpose }: { name: string; purpose: string | undefined }) {
+function AgentCell({ name, purpose }: { name: string; purpose: string | undefined }) {
   return (
     <div>
       <Text size="sm">{name}</Text>
@@ -165,7 +175,7 @@ function Agent({ name, purpose }: { name: string; purpose: string | undefined })
   );
 }
 
-function Model({ turn: { asked, model, rule, outcome, code } }: { turn: UsageRequest }) {
+function ModelCell({ turn: { asked, model, rule, outcome, code } }: { turn: UsageRequest }) {
   return (
     <div>
       <Text size="sm" className="break">
@@ -189,12 +199,12 @@ function Model({ turn: { asked, model, rule, outcome, code } }: { turn: UsageReq
   );
 }
 
-function Time({ turn, longest }: { turn: UsageRequest; longest: number }) {
-  const time = spentIn(turn);
+function TimeCell({ turn, longest: longestMs }: { turn: UsageRequest; longest: number }) {
+  const time = splitTime(turn);
   const tools = turn.turn?.tools?.longest.map(({ name, ms }) => `${name} ${formatDuration(ms)}`).join(', ');
   return (
     <div style={{ minWidth: '10rem' }}>
-      <TimeBar time={time} widthMs={longest} />
+      <TimeBar time={time} widthMs={longestMs} />
       <Text size="xs" c="dimmed">
         {[tools, formatDuration(time.queueMs + time.modelMs)].filter((part) => part !== undefined).join(' · ')}
       </Text>
@@ -202,11 +212,11 @@ function Time({ turn, longest }: { turn: UsageRequest; longest: number }) {
   );
 }
 
-function spentIn({ turn, queueMs, totalMs }: UsageRequest): SpentTime {
+function splitTime({ turn, queueMs, totalMs }: UsageRequest): TimeParts {
   const queue = Math.min(totalMs, queueMs ?? totalMs);
   return { toolMs: turn?.tools?.ms, queueMs: queue, modelMs: totalMs - queue };
 }
 
-function totalOf({ toolMs = 0, queueMs, modelMs }: SpentTime): number {
+function sumTime({ toolMs = 0, queueMs, modelMs }: TimeParts): number {
   return toolMs + queueMs + modelMs;
 }

@@ -17,7 +17,7 @@ import { SwitchRecording } from '../../parts/switch-recording.tsx';
 
 const roleNames = { owner: 'Owner', member: 'Member' } as const;
 
-/** Shows the teams that the person is in. Their owners change the members; only administrators change names, limits and ceilings. */
+/** Shows the teams that the person is in. Owners of a team change its members; only administrators change names, limits and ceilings. */
 export function Teams() {
   const { user } = useSession();
   const teams = useApi<Team[]>('/teams');
@@ -27,14 +27,14 @@ export function Teams() {
       <Loaded query={teams} contentName="your teams">
         {(all) => {
           // The API returns every team to administrators. Teams that they are not in are shown under Admin.
-          const mine = all.filter(({ id }) => user.teams.some((team) => team.id === id));
-          return mine.length === 0 ? (
+          const joinedTeams = all.filter(({ id }) => user.teams.some((team) => team.id === id));
+          return joinedTeams.length === 0 ? (
             <section className="panel">
               <Empty title="You are in no team">An administrator makes teams and adds people to them.</Empty>
             </section>
           ) : (
             <Stack gap="md">
-              {mine.map((team) => (
+              {joinedTeams.map((team) => (
                 <TeamPanel
                   key={team.id}
                   team={team}
@@ -51,9 +51,9 @@ export function Teams() {
 
 function TeamPanel({ team, isOwner }: { team: Team; isOwner: boolean }) {
   const { id, name, limits, ceiling, members } = team;
-  const [isChanging, changing] = useDisclosure();
-  const [switched, setSwitched] = useState<Team>();
-  const { data: about } = useApi<RouterFacts>('/about');
+  const [isDialogOpen, membersDialog] = useDisclosure();
+  const [teamToSwitch, setTeamToSwitch] = useState<Team>();
+  const { data: routerFacts } = useApi<RouterFacts>('/about');
   return (
     <section className="panel" aria-labelledby={`team-${id}`}>
       <Group justify="space-between" mb="xs">
@@ -62,12 +62,12 @@ function TeamPanel({ team, isOwner }: { team: Team; isOwner: boolean }) {
         </Title>
         {isOwner ? (
           <Group gap="xs">
-            {team.records || about?.records ? (
-              <Button size="xs" variant="default" onClick={() => setSwitched(team)}>
+            {team.records || routerFacts?.records ? (
+              <Button size="xs" variant="default" onClick={() => setTeamToSwitch(team)}>
                 {team.records ? 'Stop recording' : 'Record requests'}
               </Button>
             ) : null}
-            <Button size="xs" variant="default" aria-label={`Change members of ${name}`} onClick={changing.open}>
+            <Button size="xs" variant="default" aria-label={`Change members of ${name}`} onClick={membersDialog.open}>
               Change members
             </Button>
           </Group>
@@ -102,8 +102,8 @@ function TeamPanel({ team, isOwner }: { team: Team; isOwner: boolean }) {
           { label: 'Role', render: ({ role }) => roleNames[role], sortBy: ({ role }) => roleNames[role] },
         ]}
       />
-      <SwitchRecording of="teams" switched={switched} onClose={() => setSwitched(undefined)} />
-      <Members team={isChanging ? team : undefined} onClose={changing.close} />
+      <SwitchRecording collection="teams" recordable={teamToSwitch} onClose={() => setTeamToSwitch(undefined)} />
+      <Members team={isDialogOpen ? team : undefined} onClose={membersDialog.close} />
     </section>
   );
 }

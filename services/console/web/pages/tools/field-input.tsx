@@ -10,7 +10,7 @@ export interface FieldInputProps {
 
 export function FieldInput({ field, value, problem, onChange }: FieldInputProps) {
   const { title, description, isRequired, kind, choices, minimum, maximum } = field;
-  const common = { label: title, description, withAsterisk: isRequired, error: problem };
+  const commonProps = { label: title, description, withAsterisk: isRequired, error: problem };
   switch (kind) {
     case 'boolean':
       return (
@@ -25,7 +25,7 @@ export function FieldInput({ field, value, problem, onChange }: FieldInputProps)
     case 'choice':
       return (
         <Select
-          {...common}
+          {...commonProps}
           data={choices}
           value={value === '' ? null : value}
           clearable={!isRequired}
@@ -36,7 +36,7 @@ export function FieldInput({ field, value, problem, onChange }: FieldInputProps)
     case 'integer':
       return (
         <NumberInput
-          {...common}
+          {...commonProps}
           value={value}
           allowDecimal={kind === 'number'}
           {...(minimum === undefined ? {} : { min: minimum })}
@@ -49,7 +49,7 @@ export function FieldInput({ field, value, problem, onChange }: FieldInputProps)
     case 'json':
       return (
         <Textarea
-          {...common}
+          {...commonProps}
           description={[description, hints[kind]].filter((part) => part !== '').join(' · ')}
           autosize
           minRows={2}
@@ -59,7 +59,9 @@ export function FieldInput({ field, value, problem, onChange }: FieldInputProps)
         />
       );
     case 'text':
-      return <TextInput {...common} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)} />;
+      return (
+        <TextInput {...commonProps} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)} />
+      );
   }
 }
 

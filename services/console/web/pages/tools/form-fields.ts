@@ -10,49 +10,50 @@ export interface FormField {
   choices: string[];
   minimum: number | undefined;
   maximum: number | undefined;
+  /** The text that the input begins with. */
   initial: string;
 }
 
 /** A text field has several lines if the text may be longer than this. */
-const longText = 200;
+const maxShortText = 200;
 
 /**
- * Returns the form inputs of a tool's schema. Returns undefined when the schema is not a plain object with named fields. The tool's whole
- * input is then written as JSON. A single field of an uncommon type is written as JSON in its own input.
+ * Returns the form inputs of a tool's schema. Returns undefined if the schema is not a plain object with named fields; the person then
+ * writes the whole input as JSON. For a single field of an uncommon type, the person writes JSON into the input of that field.
  */
-export function formFields(schema: JsonObject): FormField[] | undefined {
+export function readFormFields(schema: JsonObject): FormField[] | undefined {
   const { properties } = schema;
   const isCombined = ['oneOf', 'anyOf', 'allOf', '$ref'].some((word) => word in schema);
   if (isCombined || (schema['type'] !== undefined && schema['type'] !== 'object')) return undefined;
   if (properties === undefined) return [];
   if (!isJsonObject(properties)) return undefined;
-  const required = Array.isArray(schema['required']) ? schema['required'] : [];
+  const requiredNames = Array.isArray(schema['required']) ? schema['required'] : [];
   return Object.entries(properties).map(([name, field]) =>
-    fieldOf(name, isJsonObject(field) ? field : {}, required.includes(name)),
+    toField(name, isJsonObject(field) ? field : {}, requiredNames.includes(name)),
   );
 }
 
-function fieldOf(name: string, schema: JsonObject, isRequired: boolean): FormField {
+function toField(name: string, schema: JsonObject, isRequired: boolean): FormField {
   const initial = schema['default'];
   return {
     name,
     title: typeof schema['title'] === 'string' ? schema['title'] : name,
     description: typeof schema['description'] === 'string' ? schema['description'] : '',
     isRequired,
-    ...kindOf(schema),
-    minimum: numberOf(schema['minimum']),
-    maximum: numberOf(schema['maximum']),
+    ...readKind(schema),
+    minimum: readNumber(schema['minimum']),
+    maximum: readNumber(schema['maximum']),
     initial: initial === undefined ? '' : typeof initial === 'string' ? initial : JSON.stringify(initial),
   };
 }
 
-function kindOf(schema: JsonObject): Pick<FormField, 'kind' | 'choices'> {
+function readKind(schema: JsonObject): Pick<FormField, 'kind' | 'choices'> {
   const { type, enum: choices, items } = schema;
   if (Array.isArray(choices) && choices.every((choice) => typeof choice === 'string'))
     return { kind: 'choice', choices };
   switch (type) {
     case 'string':
-      return { kind: Number(schema['maxLength'] ?? 0) > longText ? 'long-text' : 'text', choices: [] };
+      return { kind: Number(schema['maxLength'] ?? 0) > maxShortText ? 'long-text' : 'text', choices: [] };
     case 'number':
     case 'integer':
     case 'boolean':
@@ -71,16 +72,16 @@ function kindOf(schema: JsonObject): Pick<FormField, 'kind' | 'choices'> {
  * Reads a form into the tool's input. Empty optional fields are left out.
  * @throws FieldProblem that names the field
  */
-export function readForm(fields: readonly FormField[], written: Readonly<Record<string, string>>): JsonObject {
+export function readForm(fields: readonly FormField[], typedTexts: Readonly<Record<string, string>>): JsonObject {
   const input: JsonObject = {};
   for (const field of fields) {
-    const text = written[field.name] ?? field.initial;
+    const text = typedTexts[field.name] ?? field.initial;
     if (text === '' && field.kind !== 'boolean') {
       if (field.isRequired && field.kind !== 'text' && field.kind !== 'long-text')
         throw new FieldProblem(field.name, 'This is required.');
       if (!field.isRequired) continue;
     }
-    const value = valueOf(field, text);
+    const value = readValue(field, text);
     if (value !== undefined) input[field.name] = value;
   }
   return input;
@@ -95,7 +96,7 @@ export class FieldProblem extends Error {
   }
 }
 
-function valueOf({ name, kind, isRequired }: FormField, text: string): Json | undefined {
+function readValue({ name, kind, isRequired }: FormField, text: string): Json | undefined {
   switch (kind) {
     case 'number':
     case 'integer': {
@@ -124,6 +125,6 @@ function parseField(name: string, text: string): Json {
   }
 }
 
-function numberOf(value: Json | undefined): number | undefined {
+function readNumber(value: Json | undefined): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { csrfHeaders, fetchSameOrigin, readFailure, type ApiFailure } from '../../api/call-api.ts';
+import { createCsrfHeaders, fetchSameOrigin, readFailure, type ApiFailure } from '../../api/call-api.ts';
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 
 /** A tool as `/api/tools/v1/list` lists it. */
@@ -7,7 +7,7 @@ export interface ListedTool {
   name: string;
   description: string;
   inputSchema: JsonObject;
-  /** The MCP server that it belongs to; absent for the worker's own tools. */
+  /** The MCP server that the tool belongs to; absent for the worker's own tools. */
   server?: string;
   worker: string;
 }
@@ -27,7 +27,7 @@ export interface ToolResult {
  * @throws ApiFailure
  */
 export async function listTools(signal: AbortSignal): Promise<ListedTool[]> {
-  const response = await fetchSameOrigin('/api/tools/v1/list', { headers: csrfHeaders(), signal });
+  const response = await fetchSameOrigin('/api/tools/v1/list', { headers: createCsrfHeaders(), signal });
   if (!response.ok) throw await readFailure(response);
   const { data } = (await response.json()) as {
     data: (Omit<ListedTool, 'inputSchema'> & { input_schema: JsonObject })[];
@@ -40,10 +40,10 @@ export async function listTools(signal: AbortSignal): Promise<ListedTool[]> {
  * @throws ApiFailure when the tool was not run
  */
 export async function runTool(tool: string, input: unknown, signal?: AbortSignal): Promise<ToolResult> {
-  const begin = performance.now();
+  const startedAt = performance.now();
   const response = await fetchSameOrigin('/api/tools/v1/execute', {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...csrfHeaders() },
+    headers: { 'content-type': 'application/json', ...createCsrfHeaders() },
     body: JSON.stringify({ tool, input }),
     ...(signal ? { signal } : {}),
   });
@@ -55,19 +55,19 @@ export async function runTool(tool: string, input: unknown, signal?: AbortSignal
   };
   return {
     isError: answer.is_error,
-    text: answer.content.flatMap(textOf).join('\n'),
-    images: answer.content.flatMap(imageOf),
+    text: answer.content.flatMap(readTexts).join('\n'),
+    images: answer.content.flatMap(readImages),
     structured: isJsonObject(answer.structured_content) ? answer.structured_content : undefined,
-    ms: performance.now() - begin,
+    ms: performance.now() - startedAt,
   };
 }
 
-function textOf(block: JsonObject): string[] {
+function readTexts(block: JsonObject): string[] {
   if (block['type'] === 'image') return [];
   return [typeof block['text'] === 'string' ? block['text'] : JSON.stringify(block, null, 2)];
 }
 
-function imageOf({ type, data, mimeType }: JsonObject): string[] {
+function readImages({ type, data, mimeType }: JsonObject): string[] {
   if (type !== 'image' || typeof data !== 'string' || typeof mimeType !== 'string') return [];
   return /^image\/[\w.+-]+$/.test(mimeType) ? [`data:${mimeType};base64,${data}`] : [];
 }

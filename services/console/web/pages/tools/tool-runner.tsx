@@ -6,14 +6,14 @@ import { CodeBlock } from '../../parts/copy.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { formatDuration } from '../../parts/format.ts';
 import { FieldInput } from './field-input.tsx';
-import { FieldProblem, formFields, readForm } from './form-fields.ts';
+import { FieldProblem, readFormFields, readForm } from './form-fields.ts';
 import { runTool, type ListedTool, type ToolResult } from './run-tool.ts';
 
 export function ToolRunner({ tool: { name, description, inputSchema } }: { tool: ListedTool }) {
-  const fields = formFields(inputSchema);
-  const [written, write] = useState<Record<string, string>>({});
-  const [raw, setRaw] = useState('{}');
-  const [isRaw, setIsRaw] = useState(fields === undefined);
+  const fields = readFormFields(inputSchema);
+  const [typedTexts, setTypedTexts] = useState<Record<string, string>>({});
+  const [typedJson, setTypedJson] = useState('{}');
+  const [writesJson, setWritesJson] = useState(fields === undefined);
   const [problem, setProblem] = useState<FieldProblem>();
   const controller = useRef<AbortController>(undefined);
   const run = useMutation<ToolResult, ApiFailure, unknown>({
@@ -22,12 +22,12 @@ export function ToolRunner({ tool: { name, description, inputSchema } }: { tool:
       return runTool(name, input, controller.current.signal);
     },
   });
-  const read = (): unknown => (isRaw || !fields ? parseRaw(raw) : readForm(fields, written));
+  const readInput = (): unknown => (writesJson || !fields ? parseJson(typedJson) : readForm(fields, typedTexts));
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
     setProblem(undefined);
     try {
-      run.mutate(read());
+      run.mutate(readInput());
     } catch (error) {
       if (!(error instanceof FieldProblem)) throw error;
       setProblem(error);
@@ -46,33 +46,33 @@ export function ToolRunner({ tool: { name, description, inputSchema } }: { tool:
             {fields === undefined ? null : (
               <Switch
                 label="Write JSON"
-                checked={isRaw}
-                onChange={({ currentTarget }) => setIsRaw(currentTarget.checked)}
+                checked={writesJson}
+                onChange={({ currentTarget }) => setWritesJson(currentTarget.checked)}
               />
             )}
-            {isRaw || !fields ? (
+            {writesJson || !fields ? (
               <Textarea
                 label="JSON"
                 autosize
                 minRows={4}
                 maxRows={20}
-                value={raw}
+                value={typedJson}
                 error={problem?.message}
                 styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
-                onChange={({ currentTarget }) => setRaw(currentTarget.value)}
+                onChange={({ currentTarget }) => setTypedJson(currentTarget.value)}
               />
             ) : (
               fields.map((field) => (
                 <FieldInput
                   key={field.name}
                   field={field}
-                  value={written[field.name] ?? field.initial}
+                  value={typedTexts[field.name] ?? field.initial}
                   problem={problem?.field === field.name ? problem.message : undefined}
-                  onChange={(value) => write((before) => ({ ...before, [field.name]: value }))}
+                  onChange={(value) => setTypedTexts((before) => ({ ...before, [field.name]: value }))}
                 />
               ))
             )}
-            {fields?.length === 0 && !isRaw ? (
+            {fields?.length === 0 && !writesJson ? (
               <Text size="sm" c="dimmed">
                 This tool takes no input.
               </Text>
@@ -131,7 +131,7 @@ function Result({ result: { isError, text, images, structured, ms } }: { result:
   );
 }
 
-function parseRaw(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -8,8 +8,8 @@ import { ToolRunner } from './tool-runner.tsx';
 
 export function Tools() {
   const tools = useTools();
-  const chosen = useParams()['*'];
-  const name = chosen === undefined || chosen === '' ? undefined : decodeURIComponent(chosen);
+  const encodedName = useParams()['*'];
+  const name = encodedName === undefined || encodedName === '' ? undefined : decodeURIComponent(encodedName);
   return name === undefined ? (
     <Page
       title="Tools"
@@ -29,7 +29,7 @@ export function Tools() {
           ) : (
             <section className="panel">
               <Empty title="This tool is not available">
-                No connected worker has it right now. <Link href="/tools">See all tools</Link>
+                No connected worker has this tool right now. <Link href="/tools">See all tools</Link>
               </Empty>
             </section>
           );

@@ -11,13 +11,13 @@ interface ChartPartsProps {
 
 /** Shows the numbers of one bar with their sum. Colours mark the groups; the text has the page's own colour, so that it can be read. */
 export function ChartTooltip({ title, parts, format }: ChartPartsProps & { title: string }) {
-  const shown = parts.filter(({ value }) => value > 0).toReversed();
+  const shownParts = parts.filter(({ value }) => value > 0).toReversed();
   const total = parts.reduce((sum, { value }) => sum + value, 0);
   return (
     <div className="chart-tooltip">
       <strong>{title}</strong>
       <dl>
-        {shown.map(({ label, colour, value }) => (
+        {shownParts.map(({ label, colour, value }) => (
           <div key={label}>
             <dt>
               <span className="chart-mark" style={{ background: colour }} aria-hidden="true" />

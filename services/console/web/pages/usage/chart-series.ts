@@ -1,13 +1,16 @@
-import type { Measured } from './usage-query.ts';
+import type { MeasuredTotals } from './usage-query.ts';
 
-/** The colours of the largest groups; all others share `otherColour`. Colour-blind people can distinguish them (Okabe and Ito). */
+/**
+ * The colours of the largest groups; all other groups share `otherColour`. Colour-blind people can distinguish these colours (Okabe and
+ * Ito).
+ */
 const colours = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#b8a800'];
 export const otherColour = '#868e96';
 
-/** Sums by group and by step, and the beginnings of the steps. */
+/** Sums by group and by step. `times` are the beginnings of the steps, in ms since 1970. */
 export interface ChartData {
   times: readonly number[];
-  groups: readonly { id: string; name: string; totals: Measured; steps: readonly Measured[] }[];
+  groups: readonly { id: string; name: string; totals: MeasuredTotals; steps: readonly MeasuredTotals[] }[];
 }
 
 export interface Series {
@@ -17,18 +20,22 @@ export interface Series {
   values: number[];
 }
 
-/** Returns a series for each of the largest groups, and one for all others together. */
-export function seriesOf({ groups, times }: ChartData, of: (sums: Measured) => number): Series[] {
-  const ordered = groups.toSorted((a, b) => of(b.totals) - of(a.totals)).filter(({ totals }) => of(totals) > 0);
-  const shown = ordered.slice(0, colours.length).map(({ id, name, steps }, place) => ({
-    // An id may contain dots, which the chart would read as a path.
+/** Returns a series for each of the largest groups, and one for all other groups together. */
+export function toSeries({ groups, times }: ChartData, computeValue: (sums: MeasuredTotals) => number): Series[] {
+  const groupsBySize = groups
+    .toSorted((a, b) => computeValue(b.totals) - computeValue(a.totals))
+    .filter(({ totals }) => computeValue(totals) > 0);
+  const largestSeries = groupsBySize.slice(0, colours.length).map(({ id, name, steps }, place) => ({
+    // The group's own id may contain dots, which the chart would read as a path.
     id: `group${place}`,
     label: name || id || 'none',
     colour: colours[place] ?? otherColour,
-    values: steps.map(of),
+    values: steps.map(computeValue),
   }));
-  const rest = ordered.slice(colours.length);
-  if (rest.length === 0) return shown;
-  const values = times.map((_, step) => rest.reduce((sum, { steps }) => sum + (steps[step] ? of(steps[step]) : 0), 0));
-  return [...shown, { id: 'rest', label: `${rest.length} others`, colour: otherColour, values }];
+  const otherGroups = groupsBySize.slice(colours.length);
+  if (otherGroups.length === 0) return largestSeries;
+  const values = times.map((_, step) =>
+    otherGroups.reduce((sum, { steps }) => sum + (steps[step] ? computeValue(steps[step]) : 0), 0),
+  );
+  return [...largestSeries, { id: 'rest', label: `${otherGroups.length} others`, colour: otherColour, values }];
 }

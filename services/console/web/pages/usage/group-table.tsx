@@ -3,7 +3,7 @@ import type { UsageGroup, UsageReport } from '../../../contract/usage.ts';
 import { DataList } from '../../parts/data-list.tsx';
 import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
 import { formatUnits } from '../../parts/units-used.ts';
-import { groups } from './usage-query.ts';
+import { groupLabels } from './usage-query.ts';
 
 export interface GroupTableProps {
   report: UsageReport;
@@ -17,12 +17,12 @@ export function GroupTable({ report, by, onChoose }: GroupTableProps) {
   const hasUnits = formatUnits(report.totals) !== undefined;
   return (
     <DataList
-      label={`Usage by ${groups[by].toLowerCase()}`}
+      label={`Usage by ${groupLabels[by].toLowerCase()}`}
       rows={report.groups.toSorted((a, b) => b.totals.cost - a.totals.cost || b.totals.requests - a.totals.requests)}
       idOf={({ id }) => id}
       columns={[
         {
-          label: groups[by],
+          label: groupLabels[by],
           render: ({ id, name }) => (
             <Anchor
               component="button"

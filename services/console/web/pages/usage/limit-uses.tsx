@@ -6,10 +6,10 @@ import { useApi } from '../../api/use-api.ts';
 import { DataList, type Column } from '../../parts/data-list.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { formatAgo, formatCount } from '../../parts/format.ts';
-import { amountUsed, limitNameInWords, shareUsed, sortByTightestLimit } from './limit-words.ts';
+import { describeUsedAmount, describeLimitName, computeUsedShare, sortByTightestLimit } from './limit-words.ts';
 
-/** This many limits are shown at first, beginning with the one of which the largest share is used. */
-const shownFirst = 3;
+/** This many keys, people and teams are shown at first: those with a limit of which the largest share is used. */
+const shownAtFirst = 3;
 
 const columns: readonly [Column<LimitUse>, ...Column<LimitUse>[]] = [
   {
@@ -21,7 +21,11 @@ const columns: readonly [Column<LimitUse>, ...Column<LimitUse>[]] = [
     ),
     sortBy: ({ name }) => name,
   },
-  { label: 'Used', render: ({ party, limits }) => <Bars party={party} limits={limits} />, sortBy: shareUsed },
+  {
+    label: 'Used',
+    render: ({ party, limits }) => <LimitBars party={party} limits={limits} />,
+    sortBy: computeUsedShare,
+  },
 ];
 
 /** Shows how much of each limit is used. Renders nothing if there are no limits. */
@@ -30,11 +34,11 @@ export function LimitUses() {
   const [params, setParams] = useSearchParams();
   const isOpen = params.has('limits');
   // The result is memoized, because there may be thousands of limits.
-  const limited = useMemo(() => sortByTightestLimit(uses.data ?? []), [uses.data]);
+  const sortedUses = useMemo(() => sortByTightestLimit(uses.data ?? []), [uses.data]);
   if (uses.error && !uses.data) {
     return <Failure title="Could not load the limits" error={uses.error} onRetry={() => void uses.refetch()} />;
   }
-  if (limited.length === 0) return null;
+  if (sortedUses.length === 0) return null;
   const toggle = (): void =>
     setParams((before) => {
       const next = new URLSearchParams(before);
@@ -46,9 +50,9 @@ export function LimitUses() {
     <section className="panel" aria-label="Limits">
       <Group justify="space-between" mb="xs">
         <Title order={2}>Limits</Title>
-        {limited.length > shownFirst ? (
+        {sortedUses.length > shownAtFirst ? (
           <Button size="xs" variant="default" aria-expanded={isOpen} onClick={toggle}>
-            {isOpen ? 'Show the tightest only' : `Show all ${formatCount(limited.length)}`}
+            {isOpen ? 'Show the tightest only' : `Show all ${formatCount(sortedUses.length)}`}
           </Button>
         ) : null}
       </Group>
@@ -56,19 +60,19 @@ export function LimitUses() {
         <DataList
           label="All limits"
           searchLabel="Search limits"
-          rows={limited}
+          rows={sortedUses}
           idOf={({ party }) => party}
           columns={columns}
           address="limits"
         />
       ) : (
         <div className="limit-uses">
-          {limited.slice(0, shownFirst).map(({ party, name, limits }) => (
+          {sortedUses.slice(0, shownAtFirst).map(({ party, name, limits }) => (
             <Stack key={party} gap={6}>
               <Text size="sm" fw={600} className="break">
                 {name}
               </Text>
-              <Bars party={party} limits={limits} />
+              <LimitBars party={party} limits={limits} />
             </Stack>
           ))}
         </div>
@@ -77,22 +81,22 @@ export function LimitUses() {
   );
 }
 
-function Bars({ party, limits }: Pick<LimitUse, 'party' | 'limits'>) {
+function LimitBars({ party, limits }: Pick<LimitUse, 'party' | 'limits'>) {
   return (
     <Stack gap={6} miw="14rem">
       {limits.map(({ name, limit, used, resetsAt }) => (
         <div key={name}>
           <Group justify="space-between" gap="xs">
-            <Text size="xs">{limitNameInWords(name)}</Text>
+            <Text size="xs">{describeLimitName(name)}</Text>
             <Text size="xs" c="dimmed" className="numeric">
-              {amountUsed(name, used, limit)}
+              {describeUsedAmount(name, used, limit)}
               {resetsAt === undefined || used === 0 ? '' : `, resets ${formatAgo(resetsAt)}`}
             </Text>
           </Group>
           <Progress
             value={Math.min(100, (used / limit) * 100)}
             color={used >= limit ? 'red' : used > limit * 0.8 ? 'orange' : 'ink'}
-            aria-label={`${limitNameInWords(name)} of ${party}`}
+            aria-label={`${describeLimitName(name)} of ${party}`}
           />
         </div>
       ))}

@@ -2,25 +2,25 @@ import type { LimitUse } from '../../../contract/usage.ts';
 import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
 
 /** Returns the name of a limit in words, for example `tokens per day` for `tokensPerDay`. */
-export function limitNameInWords(name: string): string {
+export function describeLimitName(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
 /**
- * Returns the used amount, for example `2.2 of 3`. The use of a limit per minute drains evenly, so it has fractions. A value below the
- * limit is never rounded up to it.
+ * Returns the used amount, for example `2.2 of 3`. The use of a limit per minute drains evenly, so the amount may have fractions. A value
+ * below the limit is never rounded up to the limit.
  */
-export function amountUsed(name: string, used: number, limit: number): string {
+export function describeUsedAmount(name: string, used: number, limit: number): string {
   const isMoney = name.startsWith('cost');
-  const parts = isMoney ? 100 : used < 100 ? 10 : 1;
-  const shown = used >= limit ? used : Math.floor(used * parts) / parts;
-  if (isMoney) return `${formatMoney(shown)} of ${formatMoney(limit)}`;
-  const format = shown < limit && formatShort(shown) === formatShort(limit) ? formatCount : formatShort;
-  return `${format(shown)} of ${format(limit)}`;
+  const partsOfOne = isMoney ? 100 : used < 100 ? 10 : 1;
+  const roundedUse = used >= limit ? used : Math.floor(used * partsOfOne) / partsOfOne;
+  if (isMoney) return `${formatMoney(roundedUse)} of ${formatMoney(limit)}`;
+  const format = roundedUse < limit && formatShort(roundedUse) === formatShort(limit) ? formatCount : formatShort;
+  return `${format(roundedUse)} of ${format(limit)}`;
 }
 
-/** Returns the used share of the tightest limit, which is 1 if all of it is used. */
-export function shareUsed({ limits }: LimitUse): number {
+/** Returns the used share of the tightest limit: 0 if nothing is used, 1 if all of the limit is. */
+export function computeUsedShare({ limits }: LimitUse): number {
   return Math.max(...limits.map(({ used, limit }) => used / limit));
 }
 
@@ -28,7 +28,7 @@ export function shareUsed({ limits }: LimitUse): number {
 export function sortByTightestLimit(uses: readonly LimitUse[]): LimitUse[] {
   return uses
     .filter(({ limits }) => limits.length > 0)
-    .map((use) => ({ use, share: shareUsed(use) }))
+    .map((use) => ({ use, share: computeUsedShare(use) }))
     .sort((one, other) => other.share - one.share || one.use.name.localeCompare(other.use.name))
     .map(({ use }) => use);
 }

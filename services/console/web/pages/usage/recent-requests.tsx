@@ -8,21 +8,21 @@ import { callApi, type ApiFailure } from '../../api/call-api.ts';
 import { DataList } from '../../parts/data-list.tsx';
 import { Empty, Loading } from '../../parts/loaded.tsx';
 import { Failure } from '../../parts/failure.tsx';
-import { outcomes, requestColumns, requestRow } from '../requests/request-columns.tsx';
+import { outcomeLabels, requestColumns, toRowId } from '../requests/request-columns.tsx';
 import { RequestFacts } from './request-facts.tsx';
 
 /**
  * Lists single requests of a span, newest first, each with its details.
  * @param asked the API's query string, with the span and the filters
  */
-export function RecentRequests({ asked }: { asked: string }) {
+export function RecentRequests({ asked: baseQuery }: { asked: string }) {
   const [outcome, setOutcome] = useState<string | null>(null);
   const [purpose, setPurpose] = useState<string | null>(null);
-  const [chosen, choose] = useState<UsageRequest>();
-  const chosenOnes = { ...(outcome === null ? {} : { outcome }), ...(purpose === null ? {} : { purpose }) };
+  const [requestToShow, setRequestToShow] = useState<UsageRequest>();
+  const listFilters = { ...(outcome === null ? {} : { outcome }), ...(purpose === null ? {} : { purpose }) };
   // A choice in this list overrides the page's own filter.
-  const narrowed = { ...Object.fromEntries(new URLSearchParams(asked)), ...chosenOnes };
-  const query = new URLSearchParams({ ...narrowed, limit: '50' }).toString();
+  const allFilters = { ...Object.fromEntries(new URLSearchParams(baseQuery)), ...listFilters };
+  const query = new URLSearchParams({ ...allFilters, limit: '50' }).toString();
   const pages = useInfiniteQuery<RequestPage, ApiFailure, { pages: RequestPage[] }, string[], string | undefined>({
     queryKey: ['/usage/requests', query],
     queryFn: ({ pageParam, signal }) =>
@@ -46,7 +46,7 @@ export function RecentRequests({ asked }: { asked: string }) {
           clearable
           clearButtonProps={{ 'aria-label': 'Show all outcomes' }}
           w="11rem"
-          data={Object.entries(outcomes).map(([value, label]) => ({ value, label }))}
+          data={Object.entries(outcomeLabels).map(([value, label]) => ({ value, label }))}
           value={outcome}
           onChange={setOutcome}
         />
@@ -60,7 +60,7 @@ export function RecentRequests({ asked }: { asked: string }) {
           value={purpose}
           onChange={setPurpose}
         />
-        <Anchor component={Link} href={`/requests?${new URLSearchParams(narrowed)}`} size="sm">
+        <Anchor component={Link} href={`/requests?${new URLSearchParams(allFilters)}`} size="sm">
           Live log
         </Anchor>
       </Group>
@@ -77,11 +77,16 @@ export function RecentRequests({ asked }: { asked: string }) {
         <DataList
           label="Recent requests"
           rows={requests}
-          idOf={requestRow}
+          idOf={toRowId}
           hasMore={pages.hasNextPage}
           columns={requestColumns}
           actions={(request) => (
-            <Button size="xs" variant="default" aria-label={`Details of ${request.id}`} onClick={() => choose(request)}>
+            <Button
+              size="xs"
+              variant="default"
+              aria-label={`Details of ${request.id}`}
+              onClick={() => setRequestToShow(request)}
+            >
               Details
             </Button>
           )}
@@ -94,8 +99,13 @@ export function RecentRequests({ asked }: { asked: string }) {
           </Button>
         </Group>
       ) : null}
-      <Modal opened={chosen !== undefined} onClose={() => choose(undefined)} title="Request details" size="lg">
-        {chosen ? <RequestFacts request={chosen} /> : null}
+      <Modal
+        opened={requestToShow !== undefined}
+        onClose={() => setRequestToShow(undefined)}
+        title="Request details"
+        size="lg"
+      >
+        {requestToShow ? <RequestFacts request={requestToShow} /> : null}
       </Modal>
     </Stack>
   );

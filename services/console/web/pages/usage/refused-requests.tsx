@@ -5,14 +5,14 @@ import { DataList } from '../../parts/data-list.tsx';
 import { errorSentence } from '../../parts/error-sentence.ts';
 import { formatCount, formatDateTime, formatMoment } from '../../parts/format.ts';
 import { Loaded } from '../../parts/loaded.tsx';
-import { nameRefused } from './name-refused.ts';
+import { nameSender } from './name-sender.ts';
 
-/** At most this many keys are named for one reason. The others are added up. */
-const maxNamed = 3;
+/** At most this many keys are named for one reason. The requests of all other keys are added up. */
+const maxNamedSenders = 3;
 
 type Group = RefusalReport['groups'][number];
 
-/** Shows the requests that were refused before a worker got them, with their number by reason and some of the newest. */
+/** Shows the requests that were refused before a worker got them, with their number by reason, and some of the newest requests. */
 export function RefusedRequests({ query }: { query: string }) {
   const report = useApi<RefusalReport>(`/usage/refusals?${query}`, { everyMs: 10_000 });
   return (
@@ -20,7 +20,7 @@ export function RefusedRequests({ query }: { query: string }) {
       <Title order={2}>Refused</Title>
       <Text size="sm" c="dimmed">
         Requests that were answered with an error before any worker was given them. The numbers above do not include
-        them.
+        these requests.
       </Text>
       <Loaded query={report} contentName="the refused requests">
         {({ groups, samples }) =>
@@ -51,14 +51,18 @@ function Reasons({ groups }: { groups: readonly Group[] }) {
           sortBy: ({ id }) => id,
           search: ({ id }) => `${id} ${errorSentence(id)}`,
         },
-        { label: 'Key', render: (group) => <span className="break">{whoOf(group)}</span>, search: whoOf },
+        {
+          label: 'Key',
+          render: (group) => <span className="break">{describeSenders(group)}</span>,
+          search: describeSenders,
+        },
         { label: 'Refused', render: ({ count }) => formatCount(count), sortBy: ({ count }) => count, isNumber: true },
       ]}
     />
   );
 }
 
-/** Lists a few of the newest refused requests with their ids, by which the logs name them. */
+/** Lists a few of the newest refused requests with their ids, which the logs contain too. */
 function Samples({ samples }: { samples: readonly RefusalSample[] }) {
   return (
     <>
@@ -66,7 +70,7 @@ function Samples({ samples }: { samples: readonly RefusalSample[] }) {
         Newest refused requests
       </Title>
       <Text size="xs" c="dimmed">
-        Samples: of each key and reason one a minute at most
+        Samples: at most one a minute for each key and reason
       </Text>
       <DataList
         label="Newest refused requests"
@@ -78,7 +82,7 @@ function Samples({ samples }: { samples: readonly RefusalSample[] }) {
             label: 'Reason',
             render: ({ code, status, message }) => <Reason code={code} status={status} message={message} />,
           },
-          { label: 'Key', render: (sample) => <span className="break">{nameRefused(sample)}</span> },
+          { label: 'Key', render: (sample) => <span className="break">{nameSender(sample)}</span> },
           { label: 'Requested model', render: ({ model }) => <span className="break">{model ?? '–'}</span> },
           { label: 'Request id', render: ({ id }) => <code className="break">{id}</code>, wideOnly: true },
         ]}
@@ -100,12 +104,12 @@ function Reason({ code, status, message }: Pick<RefusalSample, 'code' | 'message
   );
 }
 
-/** Names the senders of refused requests, the one with the most requests first. */
-function whoOf({ rows, count }: Group): string {
-  const named = rows.slice(0, maxNamed);
-  const rest = count - named.reduce((sum, row) => sum + row.count, 0);
-  const parts = named.map((row) =>
-    named.length === 1 && rest === 0 ? nameRefused(row) : `${nameRefused(row)}: ${formatCount(row.count)}`,
+/** Names the senders of refused requests, the sender with the most requests first. */
+function describeSenders({ rows, count }: Group): string {
+  const namedRows = rows.slice(0, maxNamedSenders);
+  const otherCount = count - namedRows.reduce((sum, row) => sum + row.count, 0);
+  const parts = namedRows.map((row) =>
+    namedRows.length === 1 && otherCount === 0 ? nameSender(row) : `${nameSender(row)}: ${formatCount(row.count)}`,
   );
-  return [...parts, ...(rest > 0 ? [`others: ${formatCount(rest)}`] : [])].join(', ');
+  return [...parts, ...(otherCount > 0 ? [`others: ${formatCount(otherCount)}`] : [])].join(', ');
 }

@@ -6,7 +6,7 @@ import { errorSentence } from '../../parts/error-sentence.ts';
 import { formatCount, formatExact, formatDuration, formatMoney } from '../../parts/format.ts';
 import { tierNames } from '../../parts/tier-mark.tsx';
 import { formatUnits } from '../../parts/units-used.ts';
-import { programNames, shortId } from '../sessions/session-figures.ts';
+import { programNames, shortenId } from '../sessions/session-figures.ts';
 import { Waterfall } from '../requests/waterfall.tsx';
 
 export function RequestFacts({ request }: { request: UsageRequest }) {
@@ -33,7 +33,7 @@ export function RequestFacts({ request }: { request: UsageRequest }) {
           [
             'Agent session',
             <Anchor key="session" component={Link} href={`/sessions/${sessionId}`} inherit>
-              {programNames[turn.program]} {shortId(turn.session)}
+              {programNames[turn.program]} {shortenId(turn.session)}
             </Anchor>,
           ] satisfies [string, ReactNode],
         ]

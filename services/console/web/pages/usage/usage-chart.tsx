@@ -2,35 +2,42 @@ import { useComputedColorScheme } from '@mantine/core';
 import { useMemo } from 'react';
 import { Bar, BarChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
 import { ChartLegend, ChartTooltip } from './chart-parts.tsx';
-import { otherColour, seriesOf, type ChartData } from './chart-series.ts';
-import type { Measured } from './usage-query.ts';
+import { otherColour, toSeries, type ChartData } from './chart-series.ts';
+import type { MeasuredTotals } from './usage-query.ts';
 
-/** No other code of the page imports what this file imports, so that either can be fetched again without the other. */
+// No other code of the page imports what this file imports, so that the code of the chart, or of the page, can be fetched again alone.
+
 export interface UsageChartProps {
   report: ChartData;
-  measure: { name: string; of: (sums: Measured) => number; format: (value: number) => string };
-  stepName: (at: number) => string;
+  measure: { name: string; computeValue: (sums: MeasuredTotals) => number; format: (value: number) => string };
+  formatStep: (at: number) => string;
 }
 
 /** Shows usage over time, with a bar for each step, stacked by group. The table below has the numbers. */
-export function UsageChart({ report, measure: { name, of, format }, stepName }: UsageChartProps) {
+export function UsageChart({ report, measure: { name, computeValue, format }, formatStep }: UsageChartProps) {
   const isDark = useComputedColorScheme('light') === 'dark';
-  const series = useMemo(() => seriesOf(report, of), [report, of]);
+  const series = useMemo(() => toSeries(report, computeValue), [report, computeValue]);
   const rows = report.times.map((time, step) => ({
-    time: stepName(time),
+    time: formatStep(time),
     ...Object.fromEntries(series.map(({ id, values }) => [id, values[step] ?? 0])),
   }));
-  const ink = isDark ? '#c9c9c9' : '#495057';
-  const line = isDark ? '#424242' : '#dee2e6';
+  const textColour = isDark ? '#c9c9c9' : '#495057';
+  const lineColour = isDark ? '#424242' : '#dee2e6';
   return (
     <figure style={{ margin: 0 }} aria-label={`${name} over time; the table below has the numbers`}>
       <ResponsiveContainer width="100%" height={260}>
         <BarChart data={rows} accessibilityLayer margin={{ top: 4, right: 4, bottom: 0, left: 4 }}>
-          <CartesianGrid vertical={false} stroke={line} />
-          <XAxis dataKey="time" stroke={ink} tick={{ fontSize: 12, fill: ink }} tickLine={false} minTickGap={16} />
+          <CartesianGrid vertical={false} stroke={lineColour} />
+          <XAxis
+            dataKey="time"
+            stroke={textColour}
+            tick={{ fontSize: 12, fill: textColour }}
+            tickLine={false}
+            minTickGap={16}
+          />
           <YAxis
-            stroke={ink}
-            tick={{ fontSize: 12, fill: ink }}
+            stroke={textColour}
+            tick={{ fontSize: 12, fill: textColour }}
             tickLine={false}
             axisLine={false}
             width={64}
@@ -38,7 +45,7 @@ export function UsageChart({ report, measure: { name, of, format }, stepName }: 
           />
           <Tooltip
             isAnimationActive={false}
-            cursor={{ fill: line, opacity: 0.4 }}
+            cursor={{ fill: lineColour, opacity: 0.4 }}
             content={({ active, label, payload }) =>
               active ? (
                 <ChartTooltip

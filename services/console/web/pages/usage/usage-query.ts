@@ -4,31 +4,31 @@ import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
 
 export type Measure = 'tokens' | 'requests' | 'cost';
 
-export type Measured = Pick<Totals, 'requests' | 'promptTokens' | 'completionTokens' | 'cost'>;
+export type MeasuredTotals = Pick<Totals, 'requests' | 'promptTokens' | 'completionTokens' | 'cost'>;
 
 export const measures: Record<
   Measure,
-  { name: string; of: (sums: Measured) => number; format: (value: number) => string }
+  { name: string; computeValue: (sums: MeasuredTotals) => number; format: (value: number) => string }
 > = {
   tokens: {
     name: 'Tokens',
-    of: ({ promptTokens, completionTokens }) => promptTokens + completionTokens,
+    computeValue: ({ promptTokens, completionTokens }) => promptTokens + completionTokens,
     format: formatShort,
   },
-  requests: { name: 'Requests', of: ({ requests }) => requests, format: formatCount },
-  cost: { name: 'Cost', of: ({ cost }) => cost, format: formatMoney },
+  requests: { name: 'Requests', computeValue: ({ requests }) => requests, format: formatCount },
+  cost: { name: 'Cost', computeValue: ({ cost }) => cost, format: formatMoney },
 };
 
-export const spans = {
+export const usageSpans = {
   '1d': { label: 'Today', step: 'day' },
   '7d': { label: 'Last 7 days', step: 'day' },
   '30d': { label: 'Last 30 days', step: 'day' },
   '90d': { label: 'Last 90 days', step: 'day' },
   '1y': { label: 'Last 12 months', step: 'month' },
 } as const satisfies Partial<Record<NamedPeriod, { label: string; step: Step }>>;
-export type Span = keyof typeof spans;
+export type Span = keyof typeof usageSpans;
 
-export const groups: Record<UsageGroup, string> = {
+export const groupLabels: Record<UsageGroup, string> = {
   model: 'Model',
   key: 'Key',
   team: 'Team',
@@ -43,28 +43,31 @@ export interface UsageQuery {
   by: UsageGroup;
   measure: Measure;
   filters: Partial<Record<UsageGroup, string>>;
-  /** The API's query strings for the report and for an export. */
-  report: string;
-  exported: string;
+  /** The API's query string for the report. */
+  reportQuery: string;
+  /** The API's query string for an export. */
+  exportQuery: string;
   /** The query string for refused requests, which have no model, tier and purpose. */
-  refused: string;
+  refusedQuery: string;
   /** The query string for the hours of a single day by group; undefined if such hours are not kept. */
-  hours: string | undefined;
+  hoursQuery: string | undefined;
 }
 
-/** Reads the URL's query of the page, and ignores what is not valid. */
-export function readQuery(search: URLSearchParams, now = Date.now()): UsageQuery {
-  const span = oneOf(Object.keys(spans) as Span[], search.get('span')) ?? '7d';
-  const by = oneOf(filterNames, search.get('by')) ?? 'model';
-  const measure = oneOf(Object.keys(measures) as Measure[], search.get('measure')) ?? 'tokens';
+/** Reads the URL's query of the page, and ignores invalid parts. */
+export function readUsageQuery(search: URLSearchParams, now = Date.now()): UsageQuery {
+  const span = findValue(Object.keys(usageSpans) as Span[], search.get('span')) ?? '7d';
+  const by = findValue(filterNames, search.get('by')) ?? 'model';
+  const measure = findValue(Object.keys(measures) as Measure[], search.get('measure')) ?? 'tokens';
   const filters: UsageQuery['filters'] = {};
   for (const name of filterNames) {
     const value = search.get(name);
     if (value !== null && value !== '') filters[name] = value;
   }
-  const { step } = spans[span];
+  const { step } = usageSpans[span];
   const { key, team, user } = filters;
-  const whose = Object.fromEntries(Object.entries({ key, team, user }).filter(([, value]) => value !== undefined));
+  const ownerFilters = Object.fromEntries(
+    Object.entries({ key, team, user }).filter(([, value]) => value !== undefined),
+  );
   // The span lasts to the end of today, so that the query stays the same all day and answers can be cached.
   const { from, to } = periodNamed(span, now);
   const time = { from: String(from), to: String(to) };
@@ -73,10 +76,10 @@ export function readQuery(search: URLSearchParams, now = Date.now()): UsageQuery
     by,
     measure,
     filters,
-    report: new URLSearchParams({ ...time, step, by, ...filters }).toString(),
-    exported: new URLSearchParams({ ...time, ...filters }).toString(),
-    refused: new URLSearchParams({ ...time, step, by: 'code', ...whose }).toString(),
-    hours:
+    reportQuery: new URLSearchParams({ ...time, step, by, ...filters }).toString(),
+    exportQuery: new URLSearchParams({ ...time, ...filters }).toString(),
+    refusedQuery: new URLSearchParams({ ...time, step, by: 'code', ...ownerFilters }).toString(),
+    hoursQuery:
       span === '1d' && hasHours(by, filters) ? new URLSearchParams({ ...time, by, ...filters }).toString() : undefined,
   };
 }
@@ -88,6 +91,6 @@ function hasHours(by: UsageGroup, filters: UsageQuery['filters']): boolean {
   return ['key', 'team', 'user'].includes(by) && Object.keys(others).length === 0;
 }
 
-function oneOf<Value extends string>(values: readonly Value[], sought: string | null): Value | undefined {
-  return values.find((value) => value === sought);
+function findValue<Value extends string>(values: readonly Value[], text: string | null): Value | undefined {
+  return values.find((value) => value === text);
 }

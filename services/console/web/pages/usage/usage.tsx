@@ -9,7 +9,7 @@ import { Page } from '../../parts/page.tsx';
 import { periodText } from '../../parts/period-text.ts';
 import { GroupTable } from './group-table.tsx';
 import { LimitUses } from './limit-uses.tsx';
-import { measures, filterNames, groups, readQuery, spans, type UsageQuery } from './usage-query.ts';
+import { measures, filterNames, groupLabels, readUsageQuery, usageSpans, type UsageQuery } from './usage-query.ts';
 import { RecentRequests } from './recent-requests.tsx';
 import { RefusedRequests } from './refused-requests.tsx';
 import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
@@ -21,9 +21,9 @@ import { formatUnits } from '../../parts/units-used.ts';
 /** Shows usage and its cost. The choices are kept in the URL, so that a view can be shared. */
 export function Usage() {
   const [search, setSearch] = useSearchParams();
-  const query = readQuery(search);
+  const query = readUsageQuery(search);
   // Each choice is an entry of the browser's history, so that Back undoes it.
-  const set = (change: Record<string, string | undefined>): void => {
+  const changeQuery = (change: Record<string, string | undefined>): void => {
     const next = new URLSearchParams(search);
     for (const [name, value] of Object.entries(change)) {
       if (value === undefined) next.delete(name);
@@ -34,23 +34,23 @@ export function Usage() {
   return (
     <Page title="Usage" about="Requests, tokens and their cost by the price table. Days are in UTC.">
       <LimitUses />
-      <Choice query={query} set={set} />
-      <Reported key={JSON.stringify([query.by, query.filters])} query={query} set={set} />
+      <UsageChoices query={query} onQuery={changeQuery} />
+      <LoadedReport key={JSON.stringify([query.by, query.filters])} query={query} onQuery={changeQuery} />
       <Stack gap="xs">
         <Title order={2}>Recent requests</Title>
-        <RecentRequests asked={query.exported} />
+        <RecentRequests asked={query.exportQuery} />
       </Stack>
-      <RefusedRequests query={query.refused} />
+      <RefusedRequests query={query.refusedQuery} />
     </Page>
   );
 }
 
-interface ChoiceProps {
+interface UsageChoicesProps {
   query: UsageQuery;
-  set: (change: Record<string, string | undefined>) => void;
+  onQuery: (change: Record<string, string | undefined>) => void;
 }
 
-function Choice({ query, set }: ChoiceProps) {
+function UsageChoices({ query, onQuery }: UsageChoicesProps) {
   const isAdmin = useIsAdmin();
   const filters = filterNames.flatMap((name) =>
     query.filters[name] === undefined ? [] : [[name, query.filters[name]] as const],
@@ -61,33 +61,33 @@ function Choice({ query, set }: ChoiceProps) {
         <Select
           label="Time"
           w="11rem"
-          data={Object.entries(spans).map(([value, { label }]) => ({ value, label }))}
+          data={Object.entries(usageSpans).map(([value, { label }]) => ({ value, label }))}
           value={query.span}
           allowDeselect={false}
-          onChange={(span) => set({ span: span ?? undefined })}
+          onChange={(span) => onQuery({ span: span ?? undefined })}
         />
         <Select
           label="By"
           w="9rem"
-          data={Object.entries(groups)
+          data={Object.entries(groupLabels)
             .filter(([value]) => isAdmin || value !== 'user')
             .map(([value, label]) => ({ value, label }))}
           value={query.by}
           allowDeselect={false}
-          onChange={(by) => set({ by: by ?? undefined })}
+          onChange={(by) => onQuery({ by: by ?? undefined })}
         />
         <SegmentedControl
           aria-label="Measure"
           data={Object.entries(measures).map(([value, { name }]) => ({ value, label: name }))}
           value={query.measure}
-          onChange={(measure) => set({ measure })}
+          onChange={(measure) => onQuery({ measure })}
         />
-        <Downloads name="usage" path="/usage/export" filters={query.exported} />
+        <Downloads name="usage" path="/usage/export" filters={query.exportQuery} />
       </Group>
       {filters.length === 0 ? null : (
         <Group gap="xs">
           {filters.map(([name, value]) => (
-            <Filter key={name} group={name} id={value} onRemove={() => set({ [name]: undefined })} />
+            <FilterButton key={name} group={name} id={value} onRemove={() => onQuery({ [name]: undefined })} />
           ))}
         </Group>
       )}
@@ -95,23 +95,26 @@ function Choice({ query, set }: ChoiceProps) {
   );
 }
 
-function Filter({ group, id, onRemove }: { group: UsageGroup; id: string; onRemove: () => void }) {
+function FilterButton({ group, id, onRemove }: { group: UsageGroup; id: string; onRemove: () => void }) {
   const name = useFilterName(group, id);
   return (
     <Button
       size="compact-sm"
       variant="default"
-      aria-label={`Remove the filter ${groups[group]} ${name}`}
+      aria-label={`Remove the filter ${groupLabels[group]} ${name}`}
       onClick={onRemove}
     >
-      {groups[group]}: {name} ×
+      {groupLabels[group]}: {name} ×
     </Button>
   );
 }
 
-/** Shows the report. While another span loads, the last report stays visible, but never one of other groups, people or keys. */
-function Reported({ query, set }: ChoiceProps) {
-  const report = useApi<UsageReport>(`/usage?${query.report}`, { everyMs: 10_000 });
+/**
+ * Shows the report. While the report of another span loads, the last report stays visible, but never a report of other groups, people or
+ * keys.
+ */
+function LoadedReport({ query, onQuery }: UsageChoicesProps) {
+  const report = useApi<UsageReport>(`/usage?${query.reportQuery}`, { everyMs: 10_000 });
   return (
     <Loaded query={report} contentName="the usage">
       {(found) => (
@@ -119,14 +122,22 @@ function Reported({ query, set }: ChoiceProps) {
           <Text size="sm" c="dimmed">
             Requests that began {periodText(found)}
           </Text>
-          <Report report={found} query={query} set={set} />
+          <Report report={found} query={query} set={onQuery} />
         </Stack>
       )}
     </Loaded>
   );
 }
 
-function Report({ report, query, set }: { report: UsageReport; query: UsageQuery; set: ChoiceProps['set'] }) {
+function Report({
+  report,
+  query,
+  set: onQuery,
+}: {
+  report: UsageReport;
+  query: UsageQuery;
+  set: UsageChoicesProps['onQuery'];
+}) {
   if (report.totals.requests === 0) {
     return (
       <section className="panel">
@@ -148,7 +159,7 @@ function Report({ report, query, set }: { report: UsageReport; query: UsageQuery
     <Stack gap="sm">
       <TotalsTiles totals={report.totals} />
       <UsagePlot report={report} query={query} />
-      <GroupTable report={report} by={query.by} onChoose={(id) => set({ [query.by]: id })} />
+      <GroupTable report={report} by={query.by} onChoose={(id) => onQuery({ [query.by]: id })} />
     </Stack>
   );
 }

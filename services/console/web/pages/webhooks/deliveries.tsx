@@ -8,9 +8,9 @@ import { formatAgo, formatDuration } from '../../parts/format.ts';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
 
 /** Milliseconds between two fetches of the deliveries. */
-const lookEveryMs = 2_000;
+const fetchEveryMs = 2_000;
 
-const states: Record<Delivery['state'], { name: string; color: string }> = {
+const stateLabels: Record<Delivery['state'], { name: string; color: string }> = {
   pending: { name: 'Waiting', color: 'blue' },
   delivered: { name: 'Delivered', color: 'green' },
   dead: { name: 'Given up', color: 'red' },
@@ -18,24 +18,24 @@ const states: Record<Delivery['state'], { name: string; color: string }> = {
 
 export function Deliveries({ webhook: { id, enabled } }: { webhook: Webhook }) {
   const path = `/webhooks/${encodeURIComponent(id)}`;
-  const deliveries = useApi<Delivery[]>(`${path}/deliveries`, { everyMs: lookEveryMs });
-  const test = useChange(() => callApi<Delivery>('POST', `${path}/test`), [`${path}/deliveries`]);
-  const repeat = useChange(
+  const deliveries = useApi<Delivery[]>(`${path}/deliveries`, { everyMs: fetchEveryMs });
+  const sendTest = useChange(() => callApi<Delivery>('POST', `${path}/test`), [`${path}/deliveries`]);
+  const repeatDeliveries = useChange(
     (input: { deliveries?: string[] }) => callApi<{ repeated: number }>('POST', `${path}/repeat`, input),
     [`${path}/deliveries`],
   );
-  const failure = test.error ?? repeat.error;
+  const failure = sendTest.error ?? repeatDeliveries.error;
   return (
     <Stack gap="sm">
       <Group gap="xs">
-        <Button disabled={!enabled} loading={test.isPending} onClick={() => test.mutate(undefined)}>
+        <Button disabled={!enabled} loading={sendTest.isPending} onClick={() => sendTest.mutate(undefined)}>
           Send a test event
         </Button>
         <Button
           variant="default"
           disabled={!enabled || !deliveries.data?.some(({ state }) => state === 'dead')}
-          loading={repeat.isPending}
-          onClick={() => repeat.mutate({})}
+          loading={repeatDeliveries.isPending}
+          onClick={() => repeatDeliveries.mutate({})}
         >
           Repeat all that were given up
         </Button>
@@ -45,7 +45,7 @@ export function Deliveries({ webhook: { id, enabled } }: { webhook: Webhook }) {
         {(list) =>
           list.length === 0 ? (
             <Empty title="Nothing was sent yet">
-              What is sent to this address appears here for some days. Send a test event to see one.
+              Deliveries to this address appear here for some days. Send a test event to see one.
             </Empty>
           ) : (
             <DataList
@@ -61,10 +61,10 @@ export function Deliveries({ webhook: { id, enabled } }: { webhook: Webhook }) {
                 },
                 {
                   label: 'State',
-                  render: (delivery) => <State of={delivery} />,
-                  sortBy: ({ state }) => states[state].name,
+                  render: (delivery) => <DeliveryState delivery={delivery} />,
+                  sortBy: ({ state }) => stateLabels[state].name,
                 },
-                { label: 'Last attempt', render: lastText, sortBy: lastText },
+                { label: 'Last attempt', render: describeLastAttempt, sortBy: describeLastAttempt },
                 {
                   label: 'Sent',
                   render: ({ createdAt }) => formatAgo(createdAt),
@@ -78,7 +78,7 @@ export function Deliveries({ webhook: { id, enabled } }: { webhook: Webhook }) {
                     variant="default"
                     disabled={!enabled}
                     aria-label={`Repeat ${event.type} ${delivery}`}
-                    onClick={() => repeat.mutate({ deliveries: [delivery] })}
+                    onClick={() => repeatDeliveries.mutate({ deliveries: [delivery] })}
                   >
                     Repeat
                   </Button>
@@ -92,8 +92,8 @@ export function Deliveries({ webhook: { id, enabled } }: { webhook: Webhook }) {
   );
 }
 
-function State({ of: { state, attempts, nextAt } }: { of: Delivery }) {
-  const { name, color } = states[state];
+function DeliveryState({ delivery: { state, attempts, nextAt } }: { delivery: Delivery }) {
+  const { name, color } = stateLabels[state];
   return (
     <div>
       <Badge variant="dot" color={color}>
@@ -108,8 +108,8 @@ function State({ of: { state, attempts, nextAt } }: { of: Delivery }) {
   );
 }
 
-function lastText({ attempts, last }: Delivery): string {
+function describeLastAttempt({ attempts, last }: Delivery): string {
   if (!last) return 'none yet';
-  const outcome = last.error ?? `it answered ${last.status ?? ''}`;
+  const outcome = last.error ?? `answered with ${last.status ?? ''}`;
   return attempts === 0 ? outcome : `${outcome}, after ${formatDuration(last.ms)} (attempt ${attempts})`;
 }

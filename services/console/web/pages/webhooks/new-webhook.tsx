@@ -8,7 +8,7 @@ import { useIsAdmin, useSession } from '../../api/session.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { Failure } from '../../parts/failure.tsx';
-import { OnceModal } from '../../parts/once-modal.tsx';
+import { SecretModal } from '../../parts/secret-modal.tsx';
 
 const kindNames: Record<Webhook['kind'], string> = {
   user: 'Yourself',
@@ -27,9 +27,9 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
     (input: NewWebhookInput) => callApi<{ webhook: Webhook; secret: string }>('POST', '/webhooks', input),
     ['/webhooks'],
   );
-  // Administrators may create webhooks for every team, and others only for teams that they own.
-  const all = useApi<Team[]>('/teams', { enabled: isAdmin && opened });
-  const teams = isAdmin ? (all.data ?? []) : user.teams.filter(({ role }) => role === 'owner');
+  // Administrators may create webhooks for every team, other people only for teams that they own.
+  const allTeams = useApi<Team[]>('/teams', { enabled: isAdmin && opened });
+  const teams = isAdmin ? (allTeams.data ?? []) : user.teams.filter(({ role }) => role === 'owner');
   const kinds = (['user', 'team', 'router'] as const).filter(
     (each) => each === 'user' || (each === 'team' ? teams.length > 0 : isAdmin),
   );
@@ -46,7 +46,7 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
   const problemOf = (field: string): string | undefined =>
     error?.field?.startsWith(field) ? error.message : undefined;
   return (
-    <OnceModal
+    <SecretModal
       opened={opened}
       onClose={close}
       title={data ? 'The secret of your webhook' : 'New webhook'}
@@ -54,7 +54,7 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
       showsSecret={data !== undefined}
     >
       {data ? (
-        <ShownSecret secret={data.secret} onDone={close} />
+        <SecretShownOnce secret={data.secret} onDone={close} />
       ) : (
         <form onSubmit={onSubmit}>
           <Stack gap="sm">
@@ -111,16 +111,17 @@ export function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () =
           </Stack>
         </form>
       )}
-    </OnceModal>
+    </SecretModal>
   );
 }
 
-/** Shows a new secret, which is the only time that it can be seen. */
-export function ShownSecret({ secret, onDone }: { secret: string; onDone: () => void }) {
+/** Shows a new secret. Nobody can see the secret again later. */
+export function SecretShownOnce({ secret, onDone }: { secret: string; onDone: () => void }) {
   return (
     <Stack gap="sm">
       <Text size="sm">
-        Copy the secret now: it is shown only once. The receiver checks with it that a message comes from this router.
+        Copy the secret now: it is shown only once. With the secret, the receiver checks that a message comes from this
+        router.
       </Text>
       <CodeBlock wrap code={secret} label="the secret" />
       <Group justify="flex-end">

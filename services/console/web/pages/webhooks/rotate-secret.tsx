@@ -3,13 +3,19 @@ import type { Webhook } from '../../../contract/webhooks.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useChange } from '../../api/use-api.ts';
 import { Failure } from '../../parts/failure.tsx';
-import { OnceModal } from '../../parts/once-modal.tsx';
-import { ShownSecret } from './new-webhook.tsx';
+import { SecretModal } from '../../parts/secret-modal.tsx';
+import { SecretShownOnce } from './new-webhook.tsx';
 
 const dayMs = 24 * 3_600_000;
 
-/** Makes a new secret for a webhook. For another day, messages are also signed with the previous one. */
-export function RotateSecret({ rotating, onClose }: { rotating: Webhook | undefined; onClose: () => void }) {
+/** Makes a new secret for a webhook. For another day, messages are also signed with the previous secret. */
+export function RotateSecret({
+  rotating: rotatedWebhook,
+  onClose,
+}: {
+  rotating: Webhook | undefined;
+  onClose: () => void;
+}) {
   const rotate = useChange(
     (id: string) =>
       callApi<{ secret: string }>('POST', `/webhooks/${encodeURIComponent(id)}/rotate`, { overlapMs: dayMs }),
@@ -20,19 +26,19 @@ export function RotateSecret({ rotating, onClose }: { rotating: Webhook | undefi
     onClose();
   };
   return (
-    <OnceModal
-      opened={rotating !== undefined}
+    <SecretModal
+      opened={rotatedWebhook !== undefined}
       onClose={close}
       title={rotate.data ? 'The new secret of your webhook' : 'Rotate the secret'}
       size="lg"
       showsSecret={rotate.data !== undefined}
     >
       {rotate.data ? (
-        <ShownSecret secret={rotate.data.secret} onDone={close} />
+        <SecretShownOnce secret={rotate.data.secret} onDone={close} />
       ) : (
         <Stack gap="sm">
           <Text size="sm">
-            Messages are signed with the new secret and with the one before for a day, so that the receiver can change
+            For a day, messages are signed with both the new secret and the old secret, so that the receiver can change
             over.
           </Text>
           {rotate.error ? <Failure title="The secret was not rotated" error={rotate.error} /> : null}
@@ -40,12 +46,12 @@ export function RotateSecret({ rotating, onClose }: { rotating: Webhook | undefi
             <Button variant="default" onClick={close}>
               Cancel
             </Button>
-            <Button loading={rotate.isPending} onClick={() => rotating && rotate.mutate(rotating.id)}>
+            <Button loading={rotate.isPending} onClick={() => rotatedWebhook && rotate.mutate(rotatedWebhook.id)}>
               Make a new secret
             </Button>
           </Group>
         </Stack>
       )}
-    </OnceModal>
+    </SecretModal>
   );
 }

@@ -12,21 +12,21 @@ import { Deliveries } from './deliveries.tsx';
 import { RotateSecret } from './rotate-secret.tsx';
 
 export function WebhookList({ webhooks }: { webhooks: readonly Webhook[] }) {
-  const [viewed, view] = useState<Webhook>();
-  const [rotated, rotate] = useState<Webhook>();
-  const [removed, remove] = useState<Webhook>();
-  const removal = useChange(
+  const [webhookToView, setWebhookToView] = useState<Webhook>();
+  const [webhookToRotate, setWebhookToRotate] = useState<Webhook>();
+  const [webhookToRemove, setWebhookToRemove] = useState<Webhook>();
+  const removeWebhook = useChange(
     ({ id }: Webhook) => callApi('DELETE', `/webhooks/${encodeURIComponent(id)}`),
     ['/webhooks'],
   );
-  const setting = useChange(
+  const changeEnabled = useChange(
     ({ id, enabled }: Pick<Webhook, 'id' | 'enabled'>) =>
       callApi('PATCH', `/webhooks/${encodeURIComponent(id)}`, { enabled }),
     ['/webhooks'],
   );
   return (
     <Stack gap="xs">
-      {setting.error ? <Failure title="The webhook was not changed" error={setting.error} /> : null}
+      {changeEnabled.error ? <Failure title="The webhook was not changed" error={changeEnabled.error} /> : null}
       <DataList
         label="Webhooks"
         rows={webhooks.toSorted((a, b) => b.createdAt - a.createdAt)}
@@ -34,11 +34,11 @@ export function WebhookList({ webhooks }: { webhooks: readonly Webhook[] }) {
         columns={[
           {
             label: 'Address',
-            render: (webhook) => <Address of={webhook} />,
+            render: (webhook) => <WebhookAddress webhook={webhook} />,
             sortBy: ({ url }) => url,
             search: ({ url, description, enabled }) => [url, description, enabled ? '' : 'Disabled'].join(' '),
           },
-          { label: 'Owner', render: ownerText, sortBy: ownerText },
+          { label: 'Owner', render: describeOwner, sortBy: describeOwner },
           {
             label: 'Events',
             render: ({ events }) => <span className="break">{events.join(', ')}</span>,
@@ -60,22 +60,22 @@ export function WebhookList({ webhooks }: { webhooks: readonly Webhook[] }) {
               </ActionIcon>
             </Menu.Target>
             <Menu.Dropdown>
-              <Menu.Item leftSection={<Icon name="send" size={16} />} onClick={() => view(webhook)}>
+              <Menu.Item leftSection={<Icon name="send" size={16} />} onClick={() => setWebhookToView(webhook)}>
                 Deliveries and test
               </Menu.Item>
-              <Menu.Item leftSection={<Icon name="rotate" size={16} />} onClick={() => rotate(webhook)}>
+              <Menu.Item leftSection={<Icon name="rotate" size={16} />} onClick={() => setWebhookToRotate(webhook)}>
                 Rotate the secret
               </Menu.Item>
               <Menu.Item
                 leftSection={<Icon name={webhook.enabled ? 'stop' : 'check'} size={16} />}
-                onClick={() => setting.mutate({ id: webhook.id, enabled: !webhook.enabled })}
+                onClick={() => changeEnabled.mutate({ id: webhook.id, enabled: !webhook.enabled })}
               >
                 {webhook.enabled ? 'Disable' : 'Enable'}
               </Menu.Item>
               <Menu.Item
                 leftSection={<Icon name="trash" size={16} />}
                 color="var(--mantine-color-error)"
-                onClick={() => remove(webhook)}
+                onClick={() => setWebhookToRemove(webhook)}
               >
                 Remove
               </Menu.Item>
@@ -84,28 +84,28 @@ export function WebhookList({ webhooks }: { webhooks: readonly Webhook[] }) {
         )}
       />
       <Modal
-        opened={viewed !== undefined}
-        onClose={() => view(undefined)}
-        title={`Deliveries to ${viewed?.url ?? ''}`}
+        opened={webhookToView !== undefined}
+        onClose={() => setWebhookToView(undefined)}
+        title={`Deliveries to ${webhookToView?.url ?? ''}`}
         size="xl"
       >
-        {viewed ? <Deliveries webhook={viewed} /> : null}
+        {webhookToView ? <Deliveries webhook={webhookToView} /> : null}
       </Modal>
-      <RotateSecret rotating={rotated} onClose={() => rotate(undefined)} />
+      <RotateSecret rotating={webhookToRotate} onClose={() => setWebhookToRotate(undefined)} />
       <Confirm
         title="Remove the webhook?"
         action="Remove webhook"
-        change={removal}
-        input={removed}
-        onClose={() => remove(undefined)}
+        change={removeWebhook}
+        input={webhookToRemove}
+        onClose={() => setWebhookToRemove(undefined)}
       >
-        Nothing more is sent to {removed?.url}, and what waits or was given up is lost.
+        Nothing more is sent to {webhookToRemove?.url}, and events that wait or were given up are lost.
       </Confirm>
     </Stack>
   );
 }
 
-function Address({ of: { url, description, enabled, disabledReason } }: { of: Webhook }) {
+function WebhookAddress({ webhook: { url, description, enabled, disabledReason } }: { webhook: Webhook }) {
   return (
     <div>
       <Group gap="xs">
@@ -125,6 +125,6 @@ function Address({ of: { url, description, enabled, disabledReason } }: { of: We
   );
 }
 
-function ownerText({ kind, owner }: Webhook): string {
+function describeOwner({ kind, owner }: Webhook): string {
   return owner ? `${owner.name}${kind === 'team' ? ' (team)' : ''}` : 'the router';
 }

@@ -10,13 +10,13 @@ import { WebhookList } from './webhook-list.tsx';
 
 export function Webhooks() {
   const webhooks = useApi<Webhook[]>('/webhooks');
-  const [isMaking, making] = useDisclosure();
+  const [isCreating, createDialog] = useDisclosure();
   return (
     <Page
       title="Webhooks"
       about="The router sends events to these addresses, such as that a batch is complete."
       actions={
-        <Button leftSection={<Icon name="plus" size={16} />} onClick={making.open}>
+        <Button leftSection={<Icon name="plus" size={16} />} onClick={createDialog.open}>
           New webhook
         </Button>
       }
@@ -25,9 +25,9 @@ export function Webhooks() {
         {(all) =>
           all.length === 0 ? (
             <section className="panel">
-              <Empty title="No webhooks yet" action={<Button onClick={making.open}>Create a webhook</Button>}>
+              <Empty title="No webhooks yet" action={<Button onClick={createDialog.open}>Create a webhook</Button>}>
                 A webhook tells a program of yours, at its address, when something happens, such as that a batch is
-                complete, so that it need not ask.
+                complete, so that the program need not ask.
               </Empty>
             </section>
           ) : (
@@ -35,7 +35,7 @@ export function Webhooks() {
           )
         }
       </Loaded>
-      <NewWebhook opened={isMaking} onClose={making.close} />
+      <NewWebhook opened={isCreating} onClose={createDialog.close} />
     </Page>
   );
 }

@@ -5,28 +5,31 @@ import type { CreatedWorkerCredential, NewWorkerCredential } from '../../../cont
 import { callApi } from '../../api/call-api.ts';
 import { useChange } from '../../api/use-api.ts';
 import { Failure } from '../../parts/failure.tsx';
-import { OnceModal } from '../../parts/once-modal.tsx';
+import { SecretModal } from '../../parts/secret-modal.tsx';
 import { tierNames } from '../../parts/tier-mark.tsx';
 import { WorkerSetupFields } from './worker-setup-fields.tsx';
 import { emptyWorkerSetup, type WorkerSetup } from './join-command.ts';
-import { MadeCredential } from './made-credential.tsx';
+import { NewCredential } from './new-credential.tsx';
 
-/** The labels of the days for which a credential can be valid. Without days, it is valid until it is revoked. */
-const spans = { '30': '30 days', '90': '90 days', '365': 'a year', '': 'until it is revoked' };
+/** The labels of the days for which a credential can be valid. Without days, a credential is valid until it is revoked. */
+const spanLabels = { '30': '30 days', '90': '90 days', '365': 'a year', '': 'until it is revoked' };
 
-interface Wanted extends WorkerSetup {
+interface NewWorker extends WorkerSetup {
   name: string;
   span: string;
 }
 
-const blank: Wanted = { ...emptyWorkerSetup, name: '', span: '90' };
+const emptyWorker: NewWorker = { ...emptyWorkerSetup, name: '', span: '90' };
 
-/** Makes a credential for a worker, shows it once with the command that starts the worker, and waits until the worker has joined. */
+/**
+ * Makes a credential for a worker, shows the credential once with the command that starts the worker, and waits until the worker has
+ * joined.
+ */
 export function AddWorker({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  const [wanted, setWanted] = useState(blank);
-  const set = (changed: Partial<Wanted>): void => setWanted((before) => ({ ...before, ...changed }));
+  const [newWorker, setNewWorker] = useState(emptyWorker);
+  const changeWorker = (change: Partial<NewWorker>): void => setNewWorker((before) => ({ ...before, ...change }));
   const create = useChange(
-    ({ name, tier, span }: Wanted) => {
+    ({ name, tier, span }: NewWorker) => {
       const input: NewWorkerCredential = { name, tier, ...(span !== '' && { expiresInDays: Number(span) }) };
       return callApi<CreatedWorkerCredential>('POST', '/worker-credentials', input);
     },
@@ -34,15 +37,15 @@ export function AddWorker({ opened, onClose }: { opened: boolean; onClose: () =>
   );
   const close = (): void => {
     create.reset();
-    setWanted(blank);
+    setNewWorker(emptyWorker);
     onClose();
   };
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
-    create.mutate(wanted);
+    create.mutate(newWorker);
   };
   return (
-    <OnceModal
+    <SecretModal
       opened={opened}
       onClose={close}
       title={create.data ? `The credential of ${create.data.credential.name}` : 'Add a worker'}
@@ -50,34 +53,34 @@ export function AddWorker({ opened, onClose }: { opened: boolean; onClose: () =>
       size="lg"
     >
       {create.data ? (
-        <MadeCredential created={create.data} behind={wanted} onClose={close} />
+        <NewCredential created={create.data} setup={newWorker} onClose={close} />
       ) : (
         <form onSubmit={onSubmit}>
           <Stack gap="sm">
             <TextInput
               label="Name"
-              description="Its workers are called so: letters, digits, _ and -"
+              description="The first part of the ids of its workers: letters, digits, _ and -"
               placeholder="joes-box"
               required
               maxLength={64}
-              value={wanted.name}
+              value={newWorker.name}
               error={create.error?.field === 'name' ? create.error.message : undefined}
-              onChange={({ currentTarget }) => set({ name: currentTarget.value })}
+              onChange={({ currentTarget }) => changeWorker({ name: currentTarget.value })}
             />
             <Select
               label="Tier"
               data={tiers.map((tier) => ({ value: tier, label: tierNames[tier] }))}
-              value={wanted.tier}
+              value={newWorker.tier}
               allowDeselect={false}
-              onChange={(value) => value && set({ tier: value })}
+              onChange={(value) => value && changeWorker({ tier: value })}
             />
-            <WorkerSetupFields behind={wanted} onChange={set} />
+            <WorkerSetupFields setup={newWorker} onChange={changeWorker} />
             <Select
               label="Valid"
-              data={Object.entries(spans).map(([value, label]) => ({ value, label }))}
-              value={wanted.span}
+              data={Object.entries(spanLabels).map(([value, label]) => ({ value, label }))}
+              value={newWorker.span}
               allowDeselect={false}
-              onChange={(value) => value !== null && set({ span: value })}
+              onChange={(value) => value !== null && changeWorker({ span: value })}
             />
             {create.error && create.error.field !== 'name' ? (
               <Failure title="No credential was made" error={create.error} />
@@ -90,6 +93,6 @@ export function AddWorker({ opened, onClose }: { opened: boolean; onClose: () =>
           </Stack>
         </form>
       )}
-    </OnceModal>
+    </SecretModal>
   );
 }

@@ -21,28 +21,29 @@ export const Credentials = memo(function Credentials() {
       <Loaded query={routerFacts} contentName="the credentials">
         {({ managesCredentials, needsCredentials }) => {
           if (managesCredentials) return <CredentialList />;
-          return needsCredentials ? <OnCommandLine /> : <InFolder />;
+          return needsCredentials ? <AddByCommand /> : <AddInFolder />;
         }}
       </Loaded>
     </section>
   );
 });
 
-function OnCommandLine() {
+function AddByCommand() {
   return (
     <AddInTerminal code="npx rtr credentials worker --tier gpu --name joes-box --out joes-box.creds --expires 90d">
-      A worker in another network joins with a credential. Make it where the folder of the cluster’s authority is:
+      A worker in another network joins with a credential. Make the credential where the folder of the cluster’s
+      authority is:
     </AddInTerminal>
   );
 }
 
 /** Without credentials, NATS admits whoever knows its address. The address is in the folder of a router that `npm start` has started. */
-function InFolder() {
+function AddInFolder() {
   const elsewhere = (
     <Text size="sm" c="dimmed" mt="xs">
-      Elsewhere, <code>NATS_URL</code> names the NATS of this router besides. Workers on machines that you do not trust
-      with all of it need credentials, and a router that is set up with them, as in Docker Compose: see “A worker on
-      another machine” in docs/operations.md.
+      On another machine, also set <code>NATS_URL</code> to the NATS of this router. Workers on machines that you do not
+      trust with the whole router need credentials, and a router that is set up with credentials, as in Docker Compose:
+      see “A worker on another machine” in docs/operations.md.
     </Text>
   );
   return (
@@ -70,11 +71,11 @@ function AddInTerminal({ code, children, below }: { code: string; children: Reac
   );
 }
 
-/** Lists every worker credential that was ever made, with a button that revokes each. */
+/** Lists every worker credential that was ever made, each with a button that revokes it. */
 function CredentialList() {
   const credentials = useApi<WorkerCredential[]>('/worker-credentials');
-  const [adds, setAdds] = useState(false);
-  const [revoked, setRevoked] = useState<WorkerCredential>();
+  const [isAdding, setAdding] = useState(false);
+  const [credentialToRevoke, setCredentialToRevoke] = useState<WorkerCredential>();
   const [instruction, setInstruction] = useState<string>();
   const revoke = useChange(
     async ({ name }: WorkerCredential) => {
@@ -89,7 +90,7 @@ function CredentialList() {
         <Title order={2} id="credentials">
           Credentials
         </Title>
-        <Button variant="default" onClick={() => setAdds(true)}>
+        <Button variant="default" onClick={() => setAdding(true)}>
           Add a worker
         </Button>
       </Group>
@@ -110,7 +111,7 @@ function CredentialList() {
         {(all) =>
           all.length === 0 ? (
             <Text size="sm" c="dimmed" className="panel">
-              None. A worker joins with one from any network that reaches NATS.
+              No credentials yet. With one, a worker joins from any network that reaches NATS.
             </Text>
           ) : (
             <DataList
@@ -139,16 +140,20 @@ function CredentialList() {
                   render: ({ expiresAt }) => (expiresAt === undefined ? 'never' : formatDay(expiresAt)),
                   sortBy: ({ expiresAt }) => expiresAt,
                 },
-                { label: 'State', render: (credential) => <State of={credential} />, sortBy: stateOf },
+                {
+                  label: 'State',
+                  render: (credential) => <CredentialState credential={credential} />,
+                  sortBy: findState,
+                },
               ]}
               address="credentials"
               actions={(credential) =>
-                stateOf(credential) === 'Valid' ? (
+                findState(credential) === 'Valid' ? (
                   <Button
                     size="compact-sm"
                     variant="default"
                     aria-label={`Revoke ${credential.name}`}
-                    onClick={() => setRevoked(credential)}
+                    onClick={() => setCredentialToRevoke(credential)}
                   >
                     Revoke
                   </Button>
@@ -158,32 +163,33 @@ function CredentialList() {
           )
         }
       </Loaded>
-      <AddWorker opened={adds} onClose={() => setAdds(false)} />
+      <AddWorker opened={isAdding} onClose={() => setAdding(false)} />
       <Confirm
-        title={`Revoke ${revoked?.name ?? ''}?`}
+        title={`Revoke ${credentialToRevoke?.name ?? ''}?`}
         action="Revoke"
         change={revoke}
-        input={revoked}
-        onClose={() => setRevoked(undefined)}
+        input={credentialToRevoke}
+        onClose={() => setCredentialToRevoke(undefined)}
       >
-        Once the NATS servers are reloaded, they end the connections of all workers that use it, and refuse it.
+        Once the NATS servers are reloaded, they end the connections of all workers that use this credential, and refuse
+        the credential.
       </Confirm>
     </Stack>
   );
 }
 
-const colors = { Valid: 'green', Expired: 'gray', Revoked: 'red' } as const;
+const stateColors = { Valid: 'green', Expired: 'gray', Revoked: 'red' } as const;
 
-function State({ of }: { of: WorkerCredential }) {
-  const state = stateOf(of);
+function CredentialState({ credential }: { credential: WorkerCredential }) {
+  const state = findState(credential);
   return (
-    <Badge color={colors[state]} variant="dot">
+    <Badge color={stateColors[state]} variant="dot">
       {state}
     </Badge>
   );
 }
 
-function stateOf({ expiresAt = Infinity, revokedAt }: WorkerCredential): keyof typeof colors {
+function findState({ expiresAt = Infinity, revokedAt }: WorkerCredential): keyof typeof stateColors {
   if (revokedAt !== undefined) return 'Revoked';
   return expiresAt > Date.now() ? 'Valid' : 'Expired';
 }

@@ -10,28 +10,30 @@ export interface WorkerSearch {
 /** `drained`: the worker drains and has no request left. */
 export type ShownState = WorkerState | 'drained';
 
-export const everyWorker: WorkerSearch = { text: '', tier: undefined, state: undefined };
+export const emptySearch: WorkerSearch = { text: '', tier: undefined, state: undefined };
 
-export function shownState({ state, safeToStop }: Pick<LiveWorkerFacts, 'state' | 'safeToStop'>): ShownState {
+export function findShownState({ state, safeToStop }: Pick<LiveWorkerFacts, 'state' | 'safeToStop'>): ShownState {
   return safeToStop ? 'drained' : state;
 }
 
-/** Returns the workers that match a search. Each word of its text must occur in their name, models, tools, pool or host. */
+/**
+ * Returns the workers that match a search. Each word of the search's text must occur in the worker's id, tier, models, tools, pool or host.
+ */
 export function findWorkers(workers: readonly LiveWorkerFacts[], search: WorkerSearch): readonly LiveWorkerFacts[] {
   const { tier, state } = search;
-  const words = wordsOf(search.text);
+  const words = splitWords(search.text);
   if (words.length === 0 && tier === undefined && state === undefined) return workers;
   return workers.filter(
     (worker) =>
       (tier === undefined || worker.tier === tier) &&
-      (state === undefined || shownState(worker) === state) &&
+      (state === undefined || findShownState(worker) === state) &&
       hasWords([worker.id, worker.tier, worker.pool, worker.host ?? '', ...worker.models, ...worker.tools], words),
   );
 }
 
-/** Returns the workers that have gone and match. They have no state any more. */
-export function findGone(workers: readonly GoneWorker[], { text, tier }: WorkerSearch): readonly GoneWorker[] {
-  const words = wordsOf(text);
+/** Returns the gone workers that match a search. The search's state is ignored, because gone workers have none. */
+export function findGoneWorkers(workers: readonly GoneWorker[], { text, tier }: WorkerSearch): readonly GoneWorker[] {
+  const words = splitWords(text);
   return workers.filter(
     (worker) =>
       (tier === undefined || worker.tier === tier) &&
@@ -39,7 +41,7 @@ export function findGone(workers: readonly GoneWorker[], { text, tier }: WorkerS
   );
 }
 
-function wordsOf(text: string): string[] {
+function splitWords(text: string): string[] {
   return text
     .toLowerCase()
     .split(/\s+/)

@@ -5,31 +5,35 @@ import { useLive } from '../../api/live-store.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 
 /** Milliseconds after which hints are shown if no worker has joined. */
-const longMs = 60_000;
+const hintAfterMs = 60_000;
 
 export interface JoinWaitProps {
   /** The name of the credential, which is the first part of the worker's id. */
-  owner: string;
-  check: string;
+  credentialName: string;
+  checkCommand: string;
 }
 
-/** Waits until a worker with a new credential joins, and shows what it serves. Shows after a minute what to check. */
-export function JoinWait({ owner, check }: JoinWaitProps) {
+/**
+ * Waits until a worker with a new credential joins, and shows what it serves. If no worker has joined after a minute, shows what to check.
+ */
+export function JoinWait({ credentialName, checkCommand }: JoinWaitProps) {
   const { workers = [] } = useLive();
   // Workers of an earlier credential of this name may still be connected.
-  const [before] = useState(() => new Map(workers.map(({ id, joinedAt }) => [id, joinedAt])));
-  const [isLong, setLong] = useState(false);
-  const joined = workers.filter(({ id, joinedAt }) => id.startsWith(`${owner}.`) && before.get(id) !== joinedAt);
+  const [joinsBefore] = useState(() => new Map(workers.map(({ id, joinedAt }) => [id, joinedAt])));
+  const [showsHints, setShowsHints] = useState(false);
+  const joinedWorkers = workers.filter(
+    ({ id, joinedAt }) => id.startsWith(`${credentialName}.`) && joinsBefore.get(id) !== joinedAt,
+  );
   useEffect(() => {
-    const timer = window.setTimeout(() => setLong(true), longMs);
+    const timer = window.setTimeout(() => setShowsHints(true), hintAfterMs);
     return () => window.clearTimeout(timer);
   }, []);
   return (
     <div role="status">
-      {joined.length > 0 ? (
+      {joinedWorkers.length > 0 ? (
         <Stack gap="xs">
-          {joined.map((worker) => (
-            <Joined key={worker.id} worker={worker} />
+          {joinedWorkers.map((worker) => (
+            <JoinedWorker key={worker.id} worker={worker} />
           ))}
         </Stack>
       ) : (
@@ -38,7 +42,7 @@ export function JoinWait({ owner, check }: JoinWaitProps) {
             <Loader size="xs" aria-hidden="true" />
             <Text size="sm">Waiting for the worker. It appears here within a second of joining.</Text>
           </Group>
-          {isLong ? <WhatToCheck check={check} /> : null}
+          {showsHints ? <WhatToCheck check={checkCommand} /> : null}
         </Stack>
       )}
     </div>
@@ -47,47 +51,49 @@ export function JoinWait({ owner, check }: JoinWaitProps) {
 
 const textColor = { title: { color: 'var(--mantine-color-text)' } };
 
-function Joined({ worker: { id, models, tools, state, reason } }: { worker: LiveWorkerFacts }) {
+function JoinedWorker({ worker: { id, models, tools, state, reason } }: { worker: LiveWorkerFacts }) {
   const names = [...models, ...tools];
-  const isWell = state !== 'failing' && state !== 'incompatible' && names.length > 0;
+  const isServing = state !== 'failing' && state !== 'incompatible' && names.length > 0;
   return (
     <Alert
       title={`${id} has joined`}
       variant="outline"
-      color={isWell ? 'green' : 'yellow'}
+      color={isServing ? 'green' : 'yellow'}
       styles={textColor}
       data-joined={id}
     >
       <Text size="sm" className="break">
         {names.length > 0 ? `It serves ${names.join(', ')}.` : 'It serves nothing yet.'}
-        {isWell ? '' : ` ${whyUnwell(state, reason)}`}
+        {isServing ? '' : ` ${explainProblem(state, reason)}`}
       </Text>
     </Alert>
   );
 }
 
-function whyUnwell(state: LiveWorkerFacts['state'], reason: string | undefined): string {
-  if (state === 'incompatible') return 'Its release is too far from the router’s: install the same one there.';
-  return `Its log says why${reason === undefined ? '' : ` (${reason})`}: check what it was told to serve.`;
+function explainProblem(state: LiveWorkerFacts['state'], reason: string | undefined): string {
+  if (state === 'incompatible') return 'Its release is too far from the router’s: install the router’s release there.';
+  return `The worker’s log says why${reason === undefined ? '' : ` (${reason})`}: check what it was told to serve.`;
 }
 
-function WhatToCheck({ check }: { check: string }) {
+function WhatToCheck({ check: checkCommand }: { check: string }) {
   return (
     <Alert title="No worker has joined for a minute" variant="outline" color="yellow" styles={textColor}>
       <Text size="sm">Check on that machine:</Text>
       <List size="sm" my="xs">
-        <List.Item>Does the command still run? What it prints last is the reason.</List.Item>
+        <List.Item>Does the command still run? If not, its last output says why.</List.Item>
         <List.Item>
-          Does it reach NATS? It opens one connection to the address above, and needs no open port of its own. The
-          address that the ingress uses may not lead there from another network.
+          Does the worker reach NATS? It opens one connection to the address above, and needs no open port of its own.
+          The address that the ingress uses may not lead there from another network.
         </List.Item>
-        <List.Item>Is its clock right? A credential is refused before it was made, and after it has expired.</List.Item>
+        <List.Item>
+          Is the machine’s clock right? A credential is refused before it was made, and after it has expired.
+        </List.Item>
         <List.Item>Is the file of the credential complete, from the first line to the last?</List.Item>
       </List>
       <Text size="sm" mb="xs">
-        This answers the last three:
+        This command answers the last three questions:
       </Text>
-      <CodeBlock code={check} label="the check" wrap />
+      <CodeBlock code={checkCommand} label="the check" wrap />
     </Alert>
   );
 }

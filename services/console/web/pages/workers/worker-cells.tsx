@@ -5,13 +5,13 @@ import { formatAgo, formatExact } from '../../parts/format.ts';
 import { TierMark } from '../../parts/tier-mark.tsx';
 
 /*
- * The cells of the list of workers. Parts of the list render again each second. Cells of unchanged workers do not, and the changing
- * cells consist of plain elements.
+ * The cells of the list of workers. Parts of the list render again each second. Cells of unchanged workers do not render again, and the
+ * changing cells consist of plain elements.
  */
 
-export const Tier = memo(TierMark);
+export const TierCell = memo(TierMark);
 
-export const Name = memo(function Name({ worker: { id, host, pool } }: { worker: LiveWorkerFacts }) {
+export const NameCell = memo(function Name({ worker: { id, host, pool } }: { worker: LiveWorkerFacts }) {
   return (
     <>
       <div className="worker-name break">{id}</div>
@@ -20,21 +20,21 @@ export const Name = memo(function Name({ worker: { id, host, pool } }: { worker:
   );
 });
 
-const shownNames = 3;
+const maxShownNames = 3;
 
-export const Serves = memo(function Serves({ worker: { models, tools } }: { worker: LiveWorkerFacts }) {
+export const ServesCell = memo(function Serves({ worker: { models, tools } }: { worker: LiveWorkerFacts }) {
   const names = models.length > 0 ? models : tools;
   if (names.length === 0) return 'nothing yet';
-  const more = names.length - shownNames;
+  const hiddenCount = names.length - maxShownNames;
   return (
     <div className="break" title={names.join(', ')}>
-      {names.slice(0, shownNames).join(', ')}
-      {more > 0 ? ` and ${more} more` : ''}
+      {names.slice(0, maxShownNames).join(', ')}
+      {hiddenCount > 0 ? ` and ${hiddenCount} more` : ''}
     </div>
   );
 });
 
-export function Joined({ worker: { joinedAt, startedAt } }: { worker: LiveWorkerFacts }) {
+export function JoinedCell({ worker: { joinedAt, startedAt } }: { worker: LiveWorkerFacts }) {
   return (
     <span title={`Joined ${formatExact(joinedAt)}, started ${formatExact(startedAt)}`}>{formatAgo(joinedAt)}</span>
   );
@@ -51,17 +51,23 @@ export function SlotBar({ busy, slots }: Pick<LiveWorkerFacts, 'busy' | 'slots'>
   );
 }
 
-export interface SteerButtonProps {
+export interface DrainButtonProps {
   id: string;
   isDraining: boolean;
   isLoading: boolean;
-  onSteer: (id: string) => void;
+  onToggleDrain: (id: string) => void;
 }
 
-export const SteerButton = memo(function SteerButton({ id, isDraining, isLoading, onSteer }: SteerButtonProps) {
+export const DrainButton = memo(function SteerButton({ id, isDraining, isLoading, onToggleDrain }: DrainButtonProps) {
   const word = isDraining ? 'Undrain' : 'Drain';
   return (
-    <Button size="xs" variant="default" loading={isLoading} aria-label={`${word} ${id}`} onClick={() => onSteer(id)}>
+    <Button
+      size="xs"
+      variant="default"
+      loading={isLoading}
+      aria-label={`${word} ${id}`}
+      onClick={() => onToggleDrain(id)}
+    >
       {word}
     </Button>
   );

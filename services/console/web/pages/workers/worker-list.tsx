@@ -8,16 +8,16 @@ import { Confirm } from '../../parts/confirm.tsx';
 import { DataList, type Column } from '../../parts/data-list.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { tierNames } from '../../parts/tier-mark.tsx';
-import { shownState } from './find-workers.ts';
-import { Joined, Name, Serves, SlotBar, SteerButton, Tier } from './worker-cells.tsx';
-import { State, states } from './worker-state.tsx';
+import { findShownState } from './find-workers.ts';
+import { JoinedCell, NameCell, ServesCell, SlotBar, DrainButton, TierCell } from './worker-cells.tsx';
+import { WorkerStateCell, stateLabels } from './worker-state.tsx';
 
 const columns: readonly [Column<LiveWorkerFacts>, ...Column<LiveWorkerFacts>[]] = [
-  { label: 'Worker', render: (worker) => <Name worker={worker} />, sortBy: ({ id }) => id },
-  { label: 'Tier', render: ({ tier }) => <Tier tier={tier} />, sortBy: ({ tier }) => tierNames[tier] },
+  { label: 'Worker', render: (worker) => <NameCell worker={worker} />, sortBy: ({ id }) => id },
+  { label: 'Tier', render: ({ tier }) => <TierCell tier={tier} />, sortBy: ({ tier }) => tierNames[tier] },
   {
     label: 'Serves',
-    render: (worker) => <Serves worker={worker} />,
+    render: (worker) => <ServesCell worker={worker} />,
     sortBy: ({ models, tools }) => [...models, ...tools].join(', '),
   },
   {
@@ -27,12 +27,12 @@ const columns: readonly [Column<LiveWorkerFacts>, ...Column<LiveWorkerFacts>[]] 
   },
   {
     label: 'State',
-    render: (worker) => <State worker={worker} />,
-    sortBy: (worker) => states[shownState(worker)].word,
+    render: (worker) => <WorkerStateCell worker={worker} />,
+    sortBy: (worker) => stateLabels[findShownState(worker)].word,
   },
   {
     label: 'Joined',
-    render: (worker) => <Joined worker={worker} />,
+    render: (worker) => <JoinedCell worker={worker} />,
     sortBy: ({ joinedAt }) => joinedAt,
     wideOnly: true,
   },
@@ -46,30 +46,30 @@ interface DrainCommand {
 
 export const WorkerList = memo(function WorkerList({ workers }: { workers: readonly LiveWorkerFacts[] }) {
   const isAdmin = useIsAdmin();
-  const steer = useChange(
+  const changeDrain = useChange(
     ({ id, command }: DrainCommand) =>
       callApi<LiveWorkerFacts>('POST', `/workers/${encodeURIComponent(id)}/${command}`),
     [],
   );
-  const [asked, ask] = useState<DrainCommand & { lastFor: readonly string[] }>();
-  const latest = useRef(workers);
+  const [drainToConfirm, setDrainToConfirm] = useState<DrainCommand & { lastFor: readonly string[] }>();
+  const latestWorkers = useRef(workers);
   useEffect(() => {
-    latest.current = workers;
+    latestWorkers.current = workers;
   }, [workers]);
-  const { mutate } = steer;
-  const onSteer = useCallback(
+  const { mutate } = changeDrain;
+  const onToggleDrain = useCallback(
     (id: string): void => {
-      const worker = latest.current.find((each) => each.id === id);
+      const worker = latestWorkers.current.find((each) => each.id === id);
       if (worker?.state === 'draining') mutate({ id, command: 'undrain' });
-      else if (worker?.lastFor) ask({ id, command: 'drain', lastFor: worker.lastFor });
+      else if (worker?.lastFor) setDrainToConfirm({ id, command: 'drain', lastFor: worker.lastFor });
       else mutate({ id, command: 'drain' });
     },
     [mutate],
   );
   return (
     <Stack gap="xs">
-      {steer.error && !asked ? (
-        <Failure title={`The worker ${steer.variables.id} was not changed`} error={steer.error} />
+      {changeDrain.error && !drainToConfirm ? (
+        <Failure title={`The worker ${changeDrain.variables.id} was not changed`} error={changeDrain.error} />
       ) : null}
       <DataList
         label="Workers"
@@ -77,29 +77,29 @@ export const WorkerList = memo(function WorkerList({ workers }: { workers: reado
         idOf={({ id }) => id}
         columns={columns}
         address=""
-        isNarrowed
+        hasOwnFilters
         {...(isAdmin
           ? {
               actions: ({ id, state }: LiveWorkerFacts) => (
-                <SteerButton
+                <DrainButton
                   id={id}
                   isDraining={state === 'draining'}
-                  isLoading={steer.isPending && steer.variables.id === id}
-                  onSteer={onSteer}
+                  isLoading={changeDrain.isPending && changeDrain.variables.id === id}
+                  onToggleDrain={onToggleDrain}
                 />
               ),
             }
           : {})}
       />
       <Confirm
-        title={`Drain ${asked?.id ?? ''}?`}
+        title={`Drain ${drainToConfirm?.id ?? ''}?`}
         action="Drain"
-        change={steer}
-        input={asked}
-        onClose={() => ask(undefined)}
+        change={changeDrain}
+        input={drainToConfirm}
+        onClose={() => setDrainToConfirm(undefined)}
       >
-        No other worker takes requests for <b className="break">{asked?.lastFor.join(', ')}</b>. Once this one drains,
-        such requests wait for one that does, and fail when none comes in time.
+        No other worker takes requests for <b className="break">{drainToConfirm?.lastFor.join(', ')}</b>. Once this
+        worker drains, such requests wait for another worker, and fail when none comes in time.
       </Confirm>
     </Stack>
   );

@@ -1,47 +1,47 @@
 import { Select, Text, TextInput } from '@mantine/core';
-import { cliKinds, providers, type WorkerSetup } from './join-command.ts';
+import { cliKinds, providerNames, type WorkerSetup } from './join-command.ts';
 
-export interface BehindFieldsProps {
-  behind: WorkerSetup;
+export interface WorkerSetupFieldsProps {
+  setup: WorkerSetup;
   onChange: (changed: Partial<WorkerSetup>) => void;
 }
 
 /** The fields for the engine, command-line agent, provider or tools of a worker, by its tier. */
-export function WorkerSetupFields({ behind, onChange }: BehindFieldsProps) {
-  const text = (name: keyof WorkerSetup, label: string, description: string, required = true) => (
+export function WorkerSetupFields({ setup, onChange }: WorkerSetupFieldsProps) {
+  const renderText = (name: keyof WorkerSetup, label: string, description: string, required = true) => (
     <TextInput
       label={label}
       description={description}
       required={required}
-      value={behind[name]}
+      value={setup[name]}
       onChange={({ currentTarget }) => onChange({ [name]: currentTarget.value })}
     />
   );
-  switch (behind.tier) {
+  switch (setup.tier) {
     case 'gpu':
-      return text(
+      return renderText(
         'engineUrl',
         'Address of the engine',
-        'As that machine reaches it: vLLM, SGLang, llama.cpp, Ollama, LM Studio, or any other of the OpenAI format',
+        'The address at which that machine reaches the engine: vLLM, SGLang, llama.cpp, Ollama, LM Studio, or any other of the OpenAI format',
       );
     case 'cli':
       return (
         <>
           <Select
             label="Command-line agent"
-            description="It is installed there, and signed in"
+            description="Installed on that machine, and signed in"
             data={[...cliKinds]}
-            value={behind.cli}
+            value={setup.cli}
             allowDeselect={false}
             onChange={(value) => {
               const cli = cliKinds.find((kind) => kind === value);
               if (cli) onChange({ cli });
             }}
           />
-          {behind.cli === 'command'
-            ? text('cliCommand', 'Command', 'A program with its arguments, in which {model} stands for the model')
+          {setup.cli === 'command'
+            ? renderText('cliCommand', 'Command', 'A program with its arguments, in which {model} stands for the model')
             : null}
-          {text('cliModels', 'Models', 'By the names that the agent gives them, separated by commas')}
+          {renderText('cliModels', 'Models', 'By the names that the agent gives them, separated by commas')}
         </>
       );
     case 'cloud':
@@ -49,17 +49,17 @@ export function WorkerSetupFields({ behind, onChange }: BehindFieldsProps) {
         <>
           <Select
             label="Provider"
-            data={[...providers]}
-            value={behind.provider}
+            data={[...providerNames]}
+            value={setup.provider}
             allowDeselect={false}
             searchable
             onChange={(value) => {
-              const provider = providers.find((name) => name === value);
+              const provider = providerNames.find((name) => name === value);
               if (provider) onChange({ provider });
             }}
           />
-          {behind.provider === 'custom'
-            ? text('providerUrl', 'Address of the provider', 'The path of the format is appended to it')
+          {setup.provider === 'custom'
+            ? renderText('providerUrl', 'Address of the provider', 'The path of the format is appended to this address')
             : null}
           <Text size="sm" c="dimmed">
             The key of the provider stays on that machine: in its usual variable there, as <code>OPENAI_API_KEY</code>,
@@ -70,8 +70,8 @@ export function WorkerSetupFields({ behind, onChange }: BehindFieldsProps) {
     case 'tools':
       return (
         <>
-          {text('toolsFolder', 'Folder of tools', 'TypeScript files with one tool each; none if empty', false)}
-          {text('mcpFile', 'File of MCP servers', 'In the form {"mcpServers": {…}}; none if empty', false)}
+          {renderText('toolsFolder', 'Folder of tools', 'TypeScript files with one tool each; none if empty', false)}
+          {renderText('mcpFile', 'File of MCP servers', 'In the form {"mcpServers": {…}}; none if empty', false)}
         </>
       );
   }

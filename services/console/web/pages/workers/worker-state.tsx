@@ -1,16 +1,16 @@
 import type { LiveWorkerFacts } from '../../../contract/live.ts';
 import { formatAgo } from '../../parts/format.ts';
-import { shownState, type ShownState } from './find-workers.ts';
+import { findShownState, type ShownState } from './find-workers.ts';
 import './workers.css';
 
-export const states: Record<ShownState, { word: string; sentence: string }> = {
+export const stateLabels: Record<ShownState, { word: string; sentence: string }> = {
   serving: { word: 'Serving', sentence: 'gets requests' },
   full: { word: 'Full', sentence: 'all its slots are busy' },
   paused: { word: 'Paused', sentence: 'gets no requests: its upstream limits the rate' },
   failing: { word: 'Failing', sentence: 'gets no requests, or one at a time: its upstream fails' },
   ejected: {
     word: 'Ejected',
-    sentence: 'gets one request now and then: the others failed or were slow where those of its peers were not',
+    sentence: 'gets one request now and then: earlier requests failed or were slow here, but not on its peers',
   },
   draining: { word: 'Draining', sentence: 'finishes its requests and gets no new ones' },
   drained: {
@@ -21,13 +21,13 @@ export const states: Record<ShownState, { word: string; sentence: string }> = {
 };
 
 /**
- * Shows a worker's state with its reason, and warnings before the worker is stopped. It consists of plain elements, because it renders
- * again each second.
+ * Shows a worker's state with its reason, and warnings before the worker is stopped. The cell consists of plain elements, because it
+ * renders again each second.
  */
-export function State({ worker }: { worker: LiveWorkerFacts }) {
+export function WorkerStateCell({ worker }: { worker: LiveWorkerFacts }) {
   const { reason, missedHeartbeats, busy, lastFor, ejection } = worker;
-  const state = shownState(worker);
-  const { word, sentence } = states[state];
+  const state = findShownState(worker);
+  const { word, sentence } = stateLabels[state];
   return (
     <>
       <span className="state" title={sentence}>
@@ -36,21 +36,21 @@ export function State({ worker }: { worker: LiveWorkerFacts }) {
       </span>
       {lastFor ? (
         <span className="last-for" title={`No other worker takes requests for ${lastFor.join(', ')}.`}>
-          {lastForText(worker, lastFor)}
+          {describeLastFor(worker, lastFor)}
         </span>
       ) : null}
       {state === 'draining' ? (
         <div className="cell-note">{busy === 1 ? '1 request left' : `${busy} requests left`}</div>
       ) : null}
       {reason === undefined ? null : <div className="cell-note break">{reason}</div>}
-      {ejection ? <div className="cell-note break">{ejectionText(ejection)}</div> : null}
+      {ejection ? <div className="cell-note break">{describeEjection(ejection)}</div> : null}
       {missedHeartbeats > 0 ? <div className="silent-note">silent for {missedHeartbeats} s</div> : null}
     </>
   );
 }
 
 /** Returns what nobody serves without the worker, for example `the last for 2 models`. */
-function lastForText({ models }: LiveWorkerFacts, lastFor: readonly string[]): string {
+function describeLastFor({ models }: LiveWorkerFacts, lastFor: readonly string[]): string {
   const servedCount = lastFor.filter((name) => models.includes(name)).length;
   const parts = [
     ...(servedCount > 0 ? [servedCount === 1 ? 'a model' : `${servedCount} models`] : []),
@@ -61,7 +61,7 @@ function lastForText({ models }: LiveWorkerFacts, lastFor: readonly string[]): s
   return `the last for ${parts.join(' and ')}`;
 }
 
-function ejectionText({ model, reason, at, endedAt }: NonNullable<LiveWorkerFacts['ejection']>): string {
+function describeEjection({ model, reason, at, endedAt }: NonNullable<LiveWorkerFacts['ejection']>): string {
   if (endedAt === undefined) return `ejected with ${model} ${formatAgo(at)}`;
   return `was ejected with ${model} ${formatAgo(at)} (${reason}), back ${formatAgo(endedAt)}`;
 }

@@ -7,21 +7,21 @@ import { formatCount } from '../../parts/format.ts';
 import { Empty, Loading } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Credentials } from './credentials.tsx';
-import { everyWorker, findWorkers, type WorkerSearch } from './find-workers.ts';
-import { GoneWorkers, useFetchGone } from './gone-workers.tsx';
+import { emptySearch, findWorkers, type WorkerSearch } from './find-workers.ts';
+import { GoneWorkers, useRefreshGone } from './gone-workers.tsx';
 import { Queue } from './queue.tsx';
 import { WorkerList } from './worker-list.tsx';
-import { WorkerSearchFields } from './worker-search.tsx';
+import { WorkerSearchFields } from './worker-search-fields.tsx';
 
 export function Workers() {
   const { workers, queue } = useLive();
   const isAdmin = useIsAdmin();
-  const [search, setSearch] = useState(everyWorker);
-  useFetchGone(workers);
+  const [search, setSearch] = useState(emptySearch);
+  useRefreshGone(workers);
   return (
     <Page title="Workers" about="All connected workers. Drain a worker before you stop its machine.">
       <WorkerSearchFields search={search} onChange={setSearch} />
-      {workers ? <Found workers={workers} search={search} /> : <Loading what="the workers" />}
+      {workers ? <FoundWorkers workers={workers} search={search} /> : <Loading what="the workers" />}
       <Stack gap="xs">
         <Title order={2}>Queue</Title>
         {queue ? <Queue lanes={queue} /> : <Loading what="the queue" />}
@@ -32,31 +32,33 @@ export function Workers() {
   );
 }
 
-function Found({ workers, search }: { workers: readonly LiveWorkerFacts[]; search: WorkerSearch }) {
-  const found = useMemo(() => findWorkers(workers, search), [workers, search]);
+function FoundWorkers({ workers, search }: { workers: readonly LiveWorkerFacts[]; search: WorkerSearch }) {
+  const foundWorkers = useMemo(() => findWorkers(workers, search), [workers, search]);
   if (workers.length === 0) {
     return (
       <section className="panel">
         <Empty title="No worker is connected">
-          Start one on any machine that reaches NATS: <Code>npx rtr worker gpu</Code>. It appears here within a second.
-          See <Code>docs/configuration.md</Code>, for a worker in another network <Code>docs/operations.md</Code>.
+          Start a worker on any machine that reaches NATS: <Code>npx rtr worker gpu</Code>. It appears here within a
+          second. See <Code>docs/configuration.md</Code>, for a worker in another network{' '}
+          <Code>docs/operations.md</Code>.
         </Empty>
       </section>
     );
   }
-  if (found.length === 0) {
+  if (foundWorkers.length === 0) {
     return (
       <section className="panel">
-        <Empty title="No worker matches">None of the {formatCount(workers.length)} is as the filters say.</Empty>
+        <Empty title="No worker matches">None of the {formatCount(workers.length)} workers passes the filters.</Empty>
       </section>
     );
   }
   return (
     <Stack gap="xs">
       <Text size="sm" c="dimmed" role="status">
-        {formatCount(found.length)} of {formatCount(workers.length)} {workers.length === 1 ? 'worker' : 'workers'}
+        {formatCount(foundWorkers.length)} of {formatCount(workers.length)}{' '}
+        {workers.length === 1 ? 'worker' : 'workers'}
       </Text>
-      <WorkerList workers={found} />
+      <WorkerList workers={foundWorkers} />
     </Stack>
   );
 }

@@ -13,23 +13,23 @@ export interface ArrangedColumn<Row> {
 export interface Sorting {
   /** For example `last-used`, for the column `Last used`. */
   column: string;
-  down: boolean;
+  isDescending: boolean;
 }
 
 /** Rows with their words for the search and their sort values. Both are computed once, at their first use. */
 export interface RowIndex<Row> {
   rows: readonly Row[];
-  wordsOf: () => readonly string[];
-  valuesOf: (column: string) => readonly SortValue[] | undefined;
+  readWords: () => readonly string[];
+  readValues: (column: string) => readonly SortValue[] | undefined;
 }
 
 /** Returns the name of a column in the URL. */
-export function columnKey({ label }: Pick<ArrangedColumn<never>, 'label'>): string {
+export function toColumnKey({ label }: Pick<ArrangedColumn<never>, 'label'>): string {
   return label.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
 }
 
 /** Returns a text without case and accents that sorts `key 2` before `key 10`. */
-function sortable(text: string): string {
+function toSortText(text: string): string {
   return foldText(text).replaceAll(/\d+/g, (digits) => digits.padStart(12, '0'));
 }
 
@@ -43,42 +43,45 @@ export function indexRows<Row>(rows: readonly Row[], columns: readonly ArrangedC
   const values = new Map<string, SortValue[]>();
   return {
     rows,
-    wordsOf: () => (words ??= rows.map((row) => foldText(columns.map((column) => textOf(column, row)).join('\n')))),
-    valuesOf: (key) => {
-      const known = values.get(key);
-      const sortBy = columns.find((column) => columnKey(column) === key)?.sortBy;
-      if (known || !sortBy) return known;
-      const found = rows.map((row) => {
+    readWords: () =>
+      (words ??= rows.map((row) => foldText(columns.map((column) => readSearchText(column, row)).join('\n')))),
+    readValues: (key) => {
+      const knownValues = values.get(key);
+      const sortBy = columns.find((column) => toColumnKey(column) === key)?.sortBy;
+      if (knownValues || !sortBy) return knownValues;
+      const newValues = rows.map((row) => {
         const value = sortBy(row);
-        return typeof value === 'string' ? sortable(value) : value;
+        return typeof value === 'string' ? toSortText(value) : value;
       });
-      values.set(key, found);
-      return found;
+      values.set(key, newValues);
+      return newValues;
     },
   };
 }
 
-function textOf<Row>({ search, sortBy }: ArrangedColumn<Row>, row: Row): string {
+function readSearchText<Row>({ search, sortBy }: ArrangedColumn<Row>, row: Row): string {
   if (search) return search(row);
   const value = sortBy?.(row);
   return typeof value === 'string' ? value : '';
 }
 
-/** Returns the rows that contain all words of a search, sorted as wanted. If `sorting` is undefined, they keep their order. */
+/** Returns the rows that contain all words of a search, sorted as `sorting` says. If `sorting` is undefined, the rows keep their order. */
 export function arrangeRows<Row>(index: RowIndex<Row>, search: string, sorting: Sorting | undefined): readonly Row[] {
-  const sought = foldText(search).split(/\s+/).filter(Boolean);
-  const values = sorting && index.valuesOf(sorting.column);
-  if (sought.length === 0 && !values) return index.rows;
-  const words = sought.length === 0 ? [] : index.wordsOf();
-  let places = index.rows.map((_, place) => place);
-  if (sought.length > 0) places = places.filter((place) => sought.every((word) => words[place]?.includes(word)));
-  if (values) places.sort((one, other) => compare(values[one], values[other], sorting.down) || one - other);
-  return places.flatMap((place) => index.rows.slice(place, place + 1));
+  const searchWords = foldText(search).split(/\s+/).filter(Boolean);
+  const values = sorting && index.readValues(sorting.column);
+  if (searchWords.length === 0 && !values) return index.rows;
+  const words = searchWords.length === 0 ? [] : index.readWords();
+  let indexes = index.rows.map((_, place) => place);
+  if (searchWords.length > 0)
+    indexes = indexes.filter((place) => searchWords.every((word) => words[place]?.includes(word)));
+  if (values)
+    indexes.sort((one, other) => compareValues(values[one], values[other], sorting.isDescending) || one - other);
+  return indexes.flatMap((place) => index.rows.slice(place, place + 1));
 }
 
-function compare(one: SortValue, other: SortValue, down: boolean): number {
+function compareValues(one: SortValue, other: SortValue, isDescending: boolean): number {
   if (one === other) return 0;
   if (one === undefined) return 1;
   if (other === undefined) return -1;
-  return one < other === down ? 1 : -1;
+  return one < other === isDescending ? 1 : -1;
 }

@@ -1,6 +1,6 @@
 import { Button, Group, NativeSelect, Text, TextInput } from '@mantine/core';
 import { formatCount } from '../format.ts';
-import { columnKey, type Sorting } from './arrange-rows.ts';
+import { toColumnKey, type Sorting } from './arrange-rows.ts';
 
 export interface TableBarProps {
   search: { label: string; value: string; onChange: (search: string) => void } | undefined;
@@ -18,7 +18,10 @@ export interface TableBarProps {
   isSearched: boolean;
 }
 
-/** The bar above a list, with its search, its sorting on a phone, how much of it is shown, and a button that resets these. */
+/**
+ * The bar above a list, with the list's search, its sorting on a phone, the number of shown rows, and a button that resets search and
+ * sorting.
+ */
 export function TableBar({ search, sort, onReset, counts, isSearched }: TableBarProps) {
   return (
     <Group gap="sm" mb="xs" align="flex-end">
@@ -38,15 +41,17 @@ export function TableBar({ search, sort, onReset, counts, isSearched }: TableBar
       {sort ? (
         <NativeSelect
           aria-label="Sort by"
-          value={sort.sorting ? nameOf(sort.sorting) : ''}
+          value={sort.sorting ? toOptionValue(sort.sorting) : ''}
           onChange={({ currentTarget: { value } }) =>
-            sort.onSort(value === '' ? undefined : { column: value.replace(/^-/, ''), down: value.startsWith('-') })
+            sort.onSort(
+              value === '' ? undefined : { column: value.replace(/^-/, ''), isDescending: value.startsWith('-') },
+            )
           }
           data={[
             { value: '', label: 'Usual order' },
             ...sort.columns.flatMap((column) => [
-              { value: columnKey(column), label: `${column.label}, ascending` },
-              { value: `-${columnKey(column)}`, label: `${column.label}, descending` },
+              { value: toColumnKey(column), label: `${column.label}, ascending` },
+              { value: `-${toColumnKey(column)}`, label: `${column.label}, descending` },
             ]),
           ]}
         />
@@ -57,40 +62,40 @@ export function TableBar({ search, sort, onReset, counts, isSearched }: TableBar
         </Button>
       ) : null}
       <Text size="sm" c="dimmed" role="status" className="numeric table-count">
-        {countText(counts, isSearched)}
+        {describeCounts(counts, isSearched)}
       </Text>
     </Group>
   );
 }
 
-function nameOf({ column, down }: Sorting): string {
-  return `${down ? '-' : ''}${column}`;
+function toOptionValue({ column, isDescending }: Sorting): string {
+  return `${isDescending ? '-' : ''}${column}`;
 }
 
-function countText({ found, all, from, shown }: TableBarProps['counts'], isSearched: boolean): string {
-  const whole = `${formatCount(found)}${isSearched ? ` found in ${formatCount(all)}` : ''}`;
-  return shown < found ? `${formatCount(from + 1)}–${formatCount(from + shown)} of ${whole}` : whole;
+function describeCounts({ found, all, from, shown }: TableBarProps['counts'], isSearched: boolean): string {
+  const foundText = `${formatCount(found)}${isSearched ? ` found in ${formatCount(all)}` : ''}`;
+  return shown < found ? `${formatCount(from + 1)}–${formatCount(from + shown)} of ${foundText}` : foundText;
 }
 
 export interface TablePagerProps {
   label: string;
-  /** 0 for the first. */
+  /** 0 for the first page. */
   page: number;
-  pages: number;
+  pageCount: number;
   onPage: (page: number) => void;
 }
 
 /** Buttons that lead through the pages of a list. A button without a target keeps the focus, and does nothing. */
-export function TablePager({ label, page, pages, onPage }: TablePagerProps) {
-  const step = (name: string, to: number) => {
-    const isOff = to < 0 || to >= pages || to === page;
+export function TablePager({ label, page, pageCount, onPage }: TablePagerProps) {
+  const renderStep = (name: string, to: number) => {
+    const isDisabled = to < 0 || to >= pageCount || to === page;
     return (
       <Button
         size="xs"
         variant="default"
-        aria-disabled={isOff}
-        {...(isOff && { 'data-disabled': true })}
-        onClick={() => (isOff ? undefined : onPage(to))}
+        aria-disabled={isDisabled}
+        {...(isDisabled && { 'data-disabled': true })}
+        onClick={() => (isDisabled ? undefined : onPage(to))}
       >
         {name}
       </Button>
@@ -98,13 +103,13 @@ export function TablePager({ label, page, pages, onPage }: TablePagerProps) {
   };
   return (
     <Group component="nav" aria-label={`Pages of ${label}`} gap="xs" justify="center" mt="xs">
-      {step('First', 0)}
-      {step('Previous', page - 1)}
+      {renderStep('First', 0)}
+      {renderStep('Previous', page - 1)}
       <Text size="sm" className="numeric">
-        Page {formatCount(page + 1)} of {formatCount(pages)}
+        Page {formatCount(page + 1)} of {formatCount(pageCount)}
       </Text>
-      {step('Next', page + 1)}
-      {step('Last', pages - 1)}
+      {renderStep('Next', page + 1)}
+      {renderStep('Last', pageCount - 1)}
     </Group>
   );
 }

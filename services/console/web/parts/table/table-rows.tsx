@@ -1,6 +1,6 @@
 import { Table } from '@mantine/core';
 import { memo, type ReactNode } from 'react';
-import { columnKey, type Sorting } from './arrange-rows.ts';
+import { toColumnKey, type Sorting } from './arrange-rows.ts';
 import type { Column } from './column.ts';
 
 export interface RowsProps<Row> {
@@ -48,10 +48,10 @@ export const Cards = memo(function Cards<Row>({ label, rows, idOf, columns, acti
 export function TableRows<Row>(props: TableRowsProps<Row>) {
   const { label, columns, actions, sortable, sorting, isNumeric, onSort, rows, idOf } = props;
   /** The first click sorts by the column, the second reverses the order, and the third restores the list's own order. */
-  const sortBy = (column: string): void => {
-    const first = isNumeric(column);
-    if (sorting?.column !== column) onSort({ column, down: first });
-    else onSort(sorting.down === first ? { column, down: !first } : undefined);
+  const sortByColumn = (column: string): void => {
+    const startsDescending = isNumeric(column);
+    if (sorting?.column !== column) onSort({ column, isDescending: startsDescending });
+    else onSort(sorting.isDescending === startsDescending ? { column, isDescending: !startsDescending } : undefined);
   };
   return (
     <div className="panel panel-flush table-region" role="region" aria-label={label} tabIndex={0}>
@@ -59,17 +59,17 @@ export function TableRows<Row>(props: TableRowsProps<Row>) {
         <Table.Thead>
           <Table.Tr>
             {columns.map((column) => {
-              const key = columnKey(column);
+              const key = toColumnKey(column);
               const isSorted = sorting?.column === key && column.sortBy !== undefined;
               return (
                 <Table.Th
                   key={column.label}
                   ta={column.isNumber ? 'right' : 'left'}
                   scope="col"
-                  {...(isSorted && { 'aria-sort': sorting.down ? 'descending' : 'ascending' })}
+                  {...(isSorted && { 'aria-sort': sorting.isDescending ? 'descending' : 'ascending' })}
                 >
                   {sortable && column.sortBy ? (
-                    <button type="button" className="table-sort" onClick={() => sortBy(key)}>
+                    <button type="button" className="table-sort" onClick={() => sortByColumn(key)}>
                       {column.label}
                     </button>
                   ) : (
@@ -85,13 +85,13 @@ export function TableRows<Row>(props: TableRowsProps<Row>) {
             ) : null}
           </Table.Tr>
         </Table.Thead>
-        <Body rows={rows} idOf={idOf} columns={columns} label={label} {...(actions && { actions })} />
+        <TableBody rows={rows} idOf={idOf} columns={columns} label={label} {...(actions && { actions })} />
       </Table>
     </div>
   );
 }
 
-const Body = memo(function Body<Row>({ rows, idOf, columns, actions }: RowsProps<Row>) {
+const TableBody = memo(function Body<Row>({ rows, idOf, columns, actions }: RowsProps<Row>) {
   return (
     <Table.Tbody>
       {rows.map((row) => (

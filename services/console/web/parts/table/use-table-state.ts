@@ -12,7 +12,7 @@ const writeAfterMs = 250;
 export interface TableState {
   search: string;
   sorting: Sorting | undefined;
-  /** 0 for the first. */
+  /** 0 for the first page. */
   page: number;
 }
 
@@ -24,35 +24,35 @@ export interface TableControl extends TableState {
   reset: () => void;
 }
 
-const parts = ['search', 'sort', 'page'] as const;
-type Parts = { [Part in (typeof parts)[number]]?: string | undefined };
+const partNames = ['search', 'sort', 'page'] as const;
+type StateParts = { [Part in (typeof partNames)[number]]?: string | undefined };
 
 /**
- * Returns the state of a table. If it is kept in the URL, the state survives a reload. Each change of sorting or page then adds an entry to
+ * Returns the state of a table. If the state is kept in the URL, it survives a reload. Each change of sorting or page then adds an entry to
  * the browser's history.
  * @param name the prefix of the URL's parameters. `tokens` gives `tokens-search`, `''` gives `search`. Undefined: the state is not kept in
  * the URL
  */
 export function useTableState(name: string | undefined): TableControl {
   const [params, setParams] = useSearchParams();
-  const [own, setOwn] = useState<Parts>({});
-  const nameOf = (part: (typeof parts)[number]): string =>
+  const [ownParts, setOwnParts] = useState<StateParts>({});
+  const buildName = (part: (typeof partNames)[number]): string =>
     name === undefined || name === '' ? part : `${name}-${part}`;
-  const kept = (part: (typeof parts)[number]): string | undefined =>
-    name === undefined ? own[part] : (params.get(nameOf(part)) ?? undefined);
-  const write = (change: Parts, replace: boolean): void => {
+  const readPart = (part: (typeof partNames)[number]): string | undefined =>
+    name === undefined ? ownParts[part] : (params.get(buildName(part)) ?? undefined);
+  const changeParts = (change: StateParts, replace: boolean): void => {
     if (name === undefined) {
-      setOwn((before) => ({ ...before, ...change }));
+      setOwnParts((before) => ({ ...before, ...change }));
       return;
     }
     setParams(
       (before) => {
         const next = new URLSearchParams(before);
-        for (const part of parts) {
+        for (const part of partNames) {
           if (!(part in change)) continue;
           const value = change[part];
-          if (value === undefined || value === '') next.delete(nameOf(part));
-          else next.set(nameOf(part), value);
+          if (value === undefined || value === '') next.delete(buildName(part));
+          else next.set(buildName(part), value);
         }
         return next;
       },
@@ -60,35 +60,38 @@ export function useTableState(name: string | undefined): TableControl {
     );
   };
 
-  const written = kept('search') ?? '';
-  const [typed, setTyped] = useState(written);
-  const [known, setKnown] = useState(written);
-  if (written !== known) {
+  const storedSearch = readPart('search') ?? '';
+  const [typedSearch, setTypedSearch] = useState(storedSearch);
+  const [lastStoredSearch, setLastStoredSearch] = useState(storedSearch);
+  if (storedSearch !== lastStoredSearch) {
     // The URL was changed by the effect below, or by Back.
-    setKnown(written);
-    setTyped(written);
+    setLastStoredSearch(storedSearch);
+    setTypedSearch(storedSearch);
   }
   useEffect(() => {
-    if (typed === written) return undefined;
+    if (typedSearch === storedSearch) return undefined;
     // The first letter adds an entry to the history; further letters change that entry.
-    const timer = window.setTimeout(() => write({ search: typed, page: undefined }, written !== ''), writeAfterMs);
+    const timer = window.setTimeout(
+      () => changeParts({ search: typedSearch, page: undefined }, storedSearch !== ''),
+      writeAfterMs,
+    );
     return () => window.clearTimeout(timer);
   });
 
-  const sort = kept('sort');
-  const page = Number(kept('page') ?? '1');
+  const sort = readPart('sort');
+  const page = Number(readPart('page') ?? '1');
   return {
-    search: typed,
-    sorting: sort === undefined ? undefined : { column: sort.replace(/^-/, ''), down: sort.startsWith('-') },
+    search: typedSearch,
+    sorting: sort === undefined ? undefined : { column: sort.replace(/^-/, ''), isDescending: sort.startsWith('-') },
     // A typed search shows its first page even before it is put into the URL.
-    page: typed === written && Number.isInteger(page) && page > 0 ? page - 1 : 0,
-    setSearch: setTyped,
+    page: typedSearch === storedSearch && Number.isInteger(page) && page > 0 ? page - 1 : 0,
+    setSearch: setTypedSearch,
     setSorting: (sorting) =>
-      write({ sort: sorting && `${sorting.down ? '-' : ''}${sorting.column}`, page: undefined }, false),
-    setPage: (next) => write({ page: next === 0 ? undefined : String(next + 1) }, false),
+      changeParts({ sort: sorting && `${sorting.isDescending ? '-' : ''}${sorting.column}`, page: undefined }, false),
+    setPage: (next) => changeParts({ page: next === 0 ? undefined : String(next + 1) }, false),
     reset: () => {
-      setTyped('');
-      write({ search: undefined, sort: undefined, page: undefined }, false);
+      setTypedSearch('');
+      changeParts({ search: undefined, sort: undefined, page: undefined }, false);
     },
   };
 }

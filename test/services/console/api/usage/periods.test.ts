@@ -12,7 +12,7 @@ import type {
 import { usageOperations } from '#services/console/api/usage/usage-operations.ts';
 import type { UsageParts } from '#services/console/api/usage/usage-parts.ts';
 import { readRequestQuery } from '#services/console/web/pages/requests/request-query.ts';
-import { readQuery } from '#services/console/web/pages/usage/usage-query.ts';
+import { readUsageQuery } from '#services/console/web/pages/usage/usage-query.ts';
 import { ledgerRecord } from '../../../../helpers/accounts/ledger-record.ts';
 import { openKeyStore } from '../../../../helpers/accounts/open-key-store.ts';
 import { openLedger } from '../../../../helpers/accounts/open-ledger.ts';
@@ -94,8 +94,8 @@ it.each([1, 2, 3])(
     const { read, rtr, exported, listed } = await open(seed);
     await until(async () => {
       const overview = await read<UsageOverview>('/usage/overview?span=7d');
-      const page = readQuery(new URLSearchParams('span=7d'), Date.now());
-      const report = await read<UsageReport>(`/usage?${page.report}`);
+      const page = readUsageQuery(new URLSearchParams('span=7d'), Date.now());
+      const report = await read<UsageReport>(`/usage?${page.reportQuery}`);
       const command = await rtr.json('usage', 'report', '--from', '7d', '--by', 'key');
       const dates = { from: overview.from, to: overview.to };
       expect(dates.to).toBe((Math.floor(Date.now() / dayMs) + 1) * dayMs);
@@ -106,7 +106,7 @@ it.each([1, 2, 3])(
       expect(sumsOf(report.totals)).toEqual(sums);
       expect(sumsOf(command.totals)).toEqual(sums);
       expect(sumsOf((await rtr.json('usage', 'overview', '--span', '7d')).totals)).toEqual(sums);
-      expect(sumsOfAll(await read(`/usage/export?format=json&${page.exported}`))).toEqual(sums);
+      expect(sumsOfAll(await read(`/usage/export?format=json&${page.exportQuery}`))).toEqual(sums);
       expect(sumsOfAll(await exported('--from', '7d'))).toEqual(sums);
       expect(sumsOfAll(await exported('--from', '1w'))).toEqual(sums);
       const log = readRequestQuery(new URLSearchParams('span=7d'), Date.now());

@@ -2,19 +2,24 @@ import { describe, expect, it } from 'vitest';
 import { chat } from '#services/console/web/formats/chat.ts';
 import { messages } from '#services/console/web/formats/messages.ts';
 import { responses } from '#services/console/web/formats/responses.ts';
-import { newAnswer, type AssistantTurn, type Settings, type Turn } from '#services/console/web/formats/conversation.ts';
+import {
+  createAnswer,
+  type AssistantTurn,
+  type ConversationSettings,
+  type Turn,
+} from '#services/console/web/formats/conversation.ts';
 import { toCurlCommand } from '#services/console/web/formats/to-curl-command.ts';
 import { parseTools } from '#services/console/web/pages/playground/parse-tools.ts';
 
 const unset = { maxTokens: '', temperature: '', thinking: false } as const;
 const tools = [{ name: 'add', description: 'Adds.', inputSchema: { type: 'object' } }];
-const settings: Settings = { model: 'demo', system: 'Be brief.', tools, ...unset };
+const settings: ConversationSettings = { model: 'demo', system: 'Be brief.', tools, ...unset };
 const image = 'data:image/png;base64,AAAA';
 const answered = { id: 'c1', name: 'add', input: '{"a":1}', result: { text: 'no', isError: true } };
 const unanswered = { id: 'c2', name: 'add', input: '' };
 const turns: Turn[] = [
   { role: 'user', text: 'Look.', images: [image] },
-  { ...newAnswer('messages'), text: 'Wait.', thinking: 'Hm.', signature: 'sig', toolCalls: [answered, unanswered] },
+  { ...createAnswer('messages'), text: 'Wait.', thinking: 'Hm.', signature: 'sig', toolCalls: [answered, unanswered] },
 ];
 
 describe('a conversation as a request', () => {
@@ -83,7 +88,7 @@ describe('a conversation as a request', () => {
 
   it('leaves out settings that are not set and answers that never began', () => {
     const plain = { ...settings, system: ' ', tools: [] };
-    const asked: Turn[] = [{ role: 'user', text: 'Hi', images: [] }, newAnswer('chat')];
+    const asked: Turn[] = [{ role: 'user', text: 'Hi', images: [] }, createAnswer('chat')];
     const bare = { model: 'demo', stream: true, messages: [{ role: 'user', content: 'Hi' }] };
     expect(chat.buildRequest(asked, plain)).toEqual({ ...bare, stream_options: { include_usage: true } });
     const thinking = { type: 'enabled', budget_tokens: 2_048 };

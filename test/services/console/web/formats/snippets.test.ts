@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { shellWord } from '#services/console/web/formats/to-curl-command.ts';
-import { servedFormats } from '#services/console/web/formats/web-formats.ts';
+import { quoteForShell } from '#services/console/web/formats/to-curl-command.ts';
+import { findServedFormats } from '#services/console/web/formats/web-formats.ts';
 
 const paths = { messages: 'anthropic', responses: 'openai', chat: 'openai', 'of-a-later-release': 'later' };
 const formats = Object.entries(paths).map(([name, path]) => ({ name, path: `/api/${path}` }));
 const about = { version: '1', formats };
 
 function snippetsFor(model: string, origin: string) {
-  return servedFormats(about).flatMap((format) => format.snippets(model, `${origin}${format.base}`));
+  return findServedFormats(about).flatMap((format) => format.snippets(model, `${origin}${format.base}`));
 }
 
 it('a page offers the formats that both the router and the page speak, each at the path that the router has named', () => {
-  const served = servedFormats(about).map(({ name, label, base }) => `${name}, ${label}: ${base}`);
+  const served = findServedFormats(about).map(({ name, label, base }) => `${name}, ${label}: ${base}`);
   const others = ['messages, Anthropic: /api/anthropic', 'responses, Responses: /api/openai'];
   expect(served).toEqual(['chat, OpenAI: /api/openai', ...others]);
-  expect(servedFormats({ ...about, formats: [] })).toEqual([]);
+  expect(findServedFormats({ ...about, formats: [] })).toEqual([]);
 });
 
 describe('example code', () => {
@@ -35,6 +35,6 @@ describe('example code', () => {
     expect(byId.get('openai-ts')).toContain(`model: ${JSON.stringify(name)}`);
     expect(byId.get('claude-code')).toContain(String.raw`--model 'a'\''b"c\ $(x)'`);
     expect(byId.get('codex')).toContain(String.raw`--model 'a'\''b"c\ $(x)'`);
-    expect(shellWord('plain/word-1')).toBe('plain/word-1');
+    expect(quoteForShell('plain/word-1')).toBe('plain/word-1');
   });
 });

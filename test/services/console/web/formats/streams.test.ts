@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { newAnswer, withPiece, type Piece } from '#services/console/web/formats/conversation.ts';
+import { createAnswer, addPiece, type Piece } from '#services/console/web/formats/conversation.ts';
 import { chat } from '#services/console/web/formats/chat.ts';
 import { responses } from '#services/console/web/formats/responses.ts';
 import { messages } from '#services/console/web/formats/messages.ts';
 
 function answerOf(events: unknown[], read: (data: string) => Piece[]) {
-  return events.flatMap((event) => read(JSON.stringify(event))).reduce(withPiece, newAnswer('any'));
+  return events.flatMap((event) => read(JSON.stringify(event))).reduce(addPiece, createAnswer('any'));
 }
 
 const toolCall = (id: string, name: string, input: string) => ({ id, name, input });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ServedModel } from '#services/console/contract/live.ts';
-import { capabilitiesOf, findModels, unpricedOf } from '#services/console/web/pages/models/find-models.ts';
+import { listCapabilities, findModels, listUnpriced } from '#services/console/web/pages/models/find-models.ts';
 
 type Capability = ServedModel['capabilities'][number];
 type Server = ServedModel['servedBy'][number];
@@ -21,6 +21,6 @@ it('models are found by name, tier and the models behind a name, and only with a
   expect(byText).toEqual(['demo fast', 'demo', 'fast', 'fast', '']);
   const byCapabilities = [find('', 'stream'), find('', 'stream', 'tools'), find('', 'vision', 'tools')];
   expect(byCapabilities).toEqual(['demo fast', 'fast', '']);
-  expect(capabilitiesOf([demo, fast])).toEqual(['stream', 'vision', 'tools']);
-  expect(unpricedOf([demo, fast, fast])).toEqual(['haiku', 'o-mini']);
+  expect(listCapabilities([demo, fast])).toEqual(['stream', 'vision', 'tools']);
+  expect(listUnpriced([demo, fast, fast])).toEqual(['haiku', 'o-mini']);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   arrangeRows,
-  columnKey,
+  toColumnKey,
   indexRows,
   type ArrangedColumn,
 } from '#services/console/web/parts/table/arrange-rows.ts';
@@ -24,7 +24,11 @@ const rows: Row[] = [
 ];
 
 function arranged(search: string, column?: string, down = false): string[] {
-  const found = arrangeRows(indexRows(rows, columns), search, column === undefined ? undefined : { column, down });
+  const found = arrangeRows(
+    indexRows(rows, columns),
+    search,
+    column === undefined ? undefined : { column, isDescending: down },
+  );
   return found.map(({ name }) => name);
 }
 
@@ -40,7 +44,7 @@ describe('rows of a table', () => {
   });
 
   it('come last in both directions where they have no value, and keep their order where values are equal', () => {
-    expect(arranged('', columnKey({ label: 'Last used' }))).toEqual(['key 10', 'key 1', 'Élan', 'Key 2']);
+    expect(arranged('', toColumnKey({ label: 'Last used' }))).toEqual(['key 10', 'key 1', 'Élan', 'Key 2']);
     expect(arranged('', 'last-used', true)).toEqual(['Élan', 'key 10', 'key 1', 'Key 2']);
   });
 

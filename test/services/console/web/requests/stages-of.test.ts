@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { UsageRequest } from '#services/console/contract/usage.ts';
-import { toTimeline, tokensPerSecond } from '#services/console/web/pages/requests/to-timeline.ts';
+import { toTimeline, computeTokensPerSecond } from '#services/console/web/pages/requests/to-timeline.ts';
 import { ledgerRecord } from '../../../../helpers/accounts/ledger-record.ts';
 
 const times = { queueMs: 10, firstTokenMs: 60, totalMs: 260, completionTokens: 50 };
@@ -46,7 +46,7 @@ describe('the course of a request', () => {
 });
 
 it('tokens per second are counted over the answer without the wait, and not for an answer that came at once', () => {
-  expect(tokensPerSecond(request)).toBe(250);
-  expect(tokensPerSecond({ ...request, firstTokenMs: 259 })).toBeUndefined();
-  expect(tokensPerSecond({ ...request, firstTokenMs: undefined })).toBeUndefined();
+  expect(computeTokensPerSecond(request)).toBe(250);
+  expect(computeTokensPerSecond({ ...request, firstTokenMs: 259 })).toBeUndefined();
+  expect(computeTokensPerSecond({ ...request, firstTokenMs: undefined })).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FieldProblem, formFields, readForm } from '#services/console/web/pages/tools/form-fields.ts';
+import { FieldProblem, readFormFields, readForm } from '#services/console/web/pages/tools/form-fields.ts';
 
 const schema = {
   type: 'object',
@@ -17,7 +17,7 @@ const schema = {
 
 describe("a tool's form", () => {
   it('has an input for each field of the schema, by its type', () => {
-    const fields = formFields(schema) ?? [];
+    const fields = readFormFields(schema) ?? [];
     const kinds = 'name: text, count: integer, size: number, loud: boolean, mood: choice, words: texts, more: json';
     expect(fields.map(({ name, kind }) => `${name}: ${kind}`).join(', ')).toBe(kinds);
     expect(fields[0]).toMatchObject({ isRequired: true, description: 'Who' });
@@ -26,13 +26,13 @@ describe("a tool's form", () => {
   });
 
   it('asks for JSON where it cannot show the schema', () => {
-    expect(formFields({ type: 'array' })).toBeUndefined();
-    expect(formFields({ type: 'object', oneOf: [] })).toBeUndefined();
-    expect(formFields({ type: 'object' })).toEqual([]);
+    expect(readFormFields({ type: 'array' })).toBeUndefined();
+    expect(readFormFields({ type: 'object', oneOf: [] })).toBeUndefined();
+    expect(readFormFields({ type: 'object' })).toEqual([]);
   });
 
   it("is read into the schema's types, without empty fields", () => {
-    const fields = formFields(schema) ?? [];
+    const fields = readFormFields(schema) ?? [];
     const written = { name: 'Ada', count: '3', loud: 'true', words: 'a\nb\n', more: '{"x": [1]}' };
     const read = { name: 'Ada', count: 3, size: 1.5, loud: true, words: ['a', 'b'], more: { x: [1] } };
     expect(readForm(fields, written)).toEqual(read);
@@ -45,7 +45,7 @@ describe("a tool's form", () => {
     [{ count: 'x' }, 'count', /number/],
     [{ count: '1', more: '{' }, 'more', /JSON/],
   ])('names the invalid field: %j', (written, field, message) => {
-    const read = () => readForm(formFields(schema) ?? [], written);
+    const read = () => readForm(readFormFields(schema) ?? [], written);
     expect(read).toThrow(FieldProblem);
     expect(read).toThrow(message);
     expect(read).toThrow(expect.objectContaining({ field }));

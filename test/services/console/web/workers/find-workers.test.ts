@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LiveWorkerFacts } from '#services/console/contract/live.ts';
-import { everyWorker, findWorkers, type WorkerSearch } from '#services/console/web/pages/workers/find-workers.ts';
+import { emptySearch, findWorkers, type WorkerSearch } from '#services/console/web/pages/workers/find-workers.ts';
 
 const life = { slots: 1, busy: 0, missedHeartbeats: 0, startedAt: 0, joinedAt: 0, version: '0', pool: 'vllm-1' };
 const facts: Omit<LiveWorkerFacts, 'id'> = { ...life, tier: 'gpu', models: [], tools: [], state: 'serving' };
@@ -11,7 +11,7 @@ const workers: LiveWorkerFacts[] = [
   { ...facts, id: 'four', tier: 'tools', tools: ['add'] },
 ];
 
-const find = (search: Partial<WorkerSearch>) => findWorkers(workers, { ...everyWorker, ...search }).map(({ id }) => id);
+const find = (search: Partial<WorkerSearch>) => findWorkers(workers, { ...emptySearch, ...search }).map(({ id }) => id);
 
 describe('the search for workers', () => {
   it('finds workers by name, model, tool, pool and host, with all its words', () => {

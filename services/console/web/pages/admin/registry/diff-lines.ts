@@ -1,4 +1,4 @@
-/** A line of a diff, which is in both texts, only in the later one (`added`), or only in the earlier one (`removed`). */
+/** A line of a diff. It is in both texts (`same`), only in the later text (`added`), or only in the earlier text (`removed`). */
 export interface DiffLine {
   kind: 'same' | 'added' | 'removed';
   text: string;
@@ -18,20 +18,20 @@ const contextLines = 3;
 
 /** Compares two texts line by line, with as few changed lines as possible. */
 export function diffLines(earlier: string, later: string): DiffLine[] {
-  const [from, to] = [linesOf(earlier), linesOf(later)];
-  const shorter = Math.min(from.length, to.length);
+  const [from, to] = [splitLines(earlier), splitLines(later)];
+  const shorterLength = Math.min(from.length, to.length);
   let start = 0;
-  while (start < shorter && from[start] === to[start]) start++;
+  while (start < shorterLength && from[start] === to[start]) start++;
   let end = 0;
-  while (end < shorter - start && from.at(-1 - end) === to.at(-1 - end)) end++;
+  while (end < shorterLength - start && from.at(-1 - end) === to.at(-1 - end)) end++;
   return [
-    ...marked('same', from.slice(0, start)),
+    ...toDiffLines('same', from.slice(0, start)),
     ...diffByTable(from.slice(start, from.length - end), to.slice(start, to.length - end)),
-    ...marked('same', from.slice(from.length - end)),
+    ...toDiffLines('same', from.slice(from.length - end)),
   ];
 }
 
-/** Replaces the equal lines that are far from any change by their number. */
+/** Replaces each run of equal lines that are far from any change by the number of these lines. */
 export function collapseEqualLines(diff: readonly DiffLine[]): DiffPart[] {
   const isNear = diff.map((_, at) => diff.slice(Math.max(0, at - contextLines), at + contextLines + 1).some(isChange));
   const parts: DiffPart[] = [];
@@ -51,13 +51,13 @@ function isChange({ kind }: DiffLine): boolean {
 }
 
 /** Splits a text into lines. A line break at the end of the text begins no further line. */
-function linesOf(text: string): string[] {
+function splitLines(text: string): string[] {
   const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();
   return lines;
 }
 
-function marked(kind: DiffLine['kind'], lines: readonly string[]): DiffLine[] {
+function toDiffLines(kind: DiffLine['kind'], lines: readonly string[]): DiffLine[] {
   return lines.map((text) => ({ kind, text }));
 }
 
@@ -65,8 +65,8 @@ function marked(kind: DiffLine['kind'], lines: readonly string[]): DiffLine[] {
 function diffByTable(from: readonly string[], to: readonly string[]): DiffLine[] {
   const width = to.length + 1;
   if (from.length === 0 || to.length === 0 || from.length * width > maxCells)
-    return [...marked('removed', from), ...marked('added', to)];
-  // For each pair of lines, the number of lines that both texts have in common from these lines on.
+    return [...toDiffLines('removed', from), ...toDiffLines('added', to)];
+  // For each pair of lines, one of each text: the number of lines that the texts have in common from these two on.
   const common = new Uint32Array((from.length + 1) * width);
   const at = (row: number, column: number): number => common[row * width + column] ?? 0;
   for (let row = from.length - 1; row >= 0; row--) {

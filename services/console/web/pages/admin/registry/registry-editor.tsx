@@ -2,13 +2,14 @@ import { Alert, Button, Group, Stack, Text, Textarea, TextInput } from '@mantine
 import { useRef, useState, type SyntheticEvent } from 'react';
 import type { RegistryChange, RegistryCheck, RegistryState } from '../../../../contract/registry.ts';
 import { callApi } from '../../../api/call-api.ts';
-import { refresh, useChange } from '../../../api/use-api.ts';
+import { refreshAnswers, useChange } from '../../../api/use-api.ts';
 import { Failure } from '../../../parts/failure.tsx';
 import { LineDiff } from './line-diff.tsx';
 import { RegistryProblems } from './registry-problems.tsx';
 
 interface Draft {
   text: string;
+  /** The stored version that the person began to edit. */
   basedOn: number;
 }
 
@@ -18,23 +19,26 @@ const example = `models:
       - { model: qwen3-8b, tier: gpu }
       - { model: gpt-5-mini }`;
 
-/** Edits the stored registry as a text. The typed text stays when another version is stored meanwhile. */
+/** Edits the stored registry as a text. The typed text stays when somebody else stores another version meanwhile. */
 export function RegistryEditor({ state }: { state: RegistryState }) {
-  const { version, text: stored = '' } = state;
+  const { version, text: storedText = '' } = state;
   const [draft, setDraft] = useState<Draft>();
   const [note, setNote] = useState('');
   const [showsChanges, showChanges] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
-  const text = draft?.text ?? stored;
+  const text = draft?.text ?? storedText;
   const check = useChange(
     (checked: string) => callApi<RegistryCheck>('POST', '/registry/check', { text: checked }),
     [],
   );
-  const save = useChange((change: RegistryChange) => callApi<RegistryState>('PUT', '/registry', change), ['/registry']);
-  const type = (typed: string): void => {
+  const save = useChange(
+    (newVersion: RegistryChange) => callApi<RegistryState>('PUT', '/registry', newVersion),
+    ['/registry'],
+  );
+  const changeText = (typed: string): void => {
     check.reset();
     save.reset();
-    setDraft(typed === stored ? undefined : { text: typed, basedOn: draft?.basedOn ?? version });
+    setDraft(typed === storedText ? undefined : { text: typed, basedOn: draft?.basedOn ?? version });
   };
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
@@ -49,26 +53,26 @@ export function RegistryEditor({ state }: { state: RegistryState }) {
           showChanges(false);
         },
         onError: ({ code }) => {
-          // The check lists the problems with their lines.
+          // The check finds the problems and their lines.
           if (code === 'invalid_registry') check.mutate(draft.text);
-          else if (code === 'registry_changed') void refresh(['/registry']);
+          else if (code === 'registry_changed') void refreshAnswers(['/registry']);
         },
       },
     );
   };
-  const showLine = (line: number): void => {
-    const before =
+  const selectLine = (line: number): void => {
+    const lineStart =
       text
         .split('\n')
         .slice(0, line - 1)
         .join('\n').length + (line > 1 ? 1 : 0);
-    const end = text.indexOf('\n', before);
+    const lineEnd = text.indexOf('\n', lineStart);
     // A browser scrolls to the selection when the field gets the focus.
     field.current?.blur();
-    field.current?.setSelectionRange(before, end === -1 ? text.length : end);
+    field.current?.setSelectionRange(lineStart, lineEnd === -1 ? text.length : lineEnd);
     field.current?.focus();
   };
-  const isOutdated = draft !== undefined && draft.basedOn !== version && draft.text !== stored && !save.isPending;
+  const isOutdated = draft !== undefined && draft.basedOn !== version && draft.text !== storedText && !save.isPending;
   return (
     <form className="panel" onSubmit={onSubmit}>
       <Stack gap="sm">
@@ -85,24 +89,24 @@ export function RegistryEditor({ state }: { state: RegistryState }) {
           styles={{
             input: { fontFamily: 'var(--mantine-font-family-monospace)', whiteSpace: 'pre', overflowX: 'auto' },
           }}
-          onChange={({ currentTarget }) => type(currentTarget.value)}
+          onChange={({ currentTarget }) => changeText(currentTarget.value)}
         />
         {check.data && !check.data.ok ? (
-          <RegistryProblems problems={check.data.problems} text={text} onShow={showLine} />
+          <RegistryProblems problems={check.data.problems} text={text} onShow={selectLine} />
         ) : null}
         {check.error ? <Failure title="The registry was not checked" error={check.error} /> : null}
         {save.error && save.error.code !== 'invalid_registry' && !isOutdated ? (
           <Failure title="The registry was not saved" error={save.error} />
         ) : null}
         {isOutdated ? (
-          <Outdated
+          <OutdatedNotice
             state={state}
             text={text}
             onKeep={() => setDraft({ text, basedOn: version })}
             onDrop={() => setDraft(undefined)}
           />
         ) : null}
-        {showsChanges && draft ? <LineDiff earlier={stored} later={text} label="Changes" /> : null}
+        {showsChanges && draft ? <LineDiff earlier={storedText} later={text} label="Changes" /> : null}
         <TextInput
           label="What has changed"
           description="For the history; may be empty"
@@ -120,7 +124,7 @@ export function RegistryEditor({ state }: { state: RegistryState }) {
           <Button variant="default" disabled={!draft} onClick={() => showChanges(!showsChanges)}>
             {showsChanges && draft ? 'Hide changes' : 'Show changes'}
           </Button>
-          <Button variant="default" disabled={!draft} onClick={() => type(stored)}>
+          <Button variant="default" disabled={!draft} onClick={() => changeText(storedText)}>
             Discard
           </Button>
           <Text size="sm" role="status">
@@ -141,7 +145,7 @@ interface OutdatedProps {
 }
 
 /** Shows what saving this text would change when somebody has stored another version meanwhile. */
-function Outdated({ state: { version, text: stored = '' }, text, onKeep, onDrop }: OutdatedProps) {
+function OutdatedNotice({ state: { version, text: storedText = '' }, text, onKeep, onDrop }: OutdatedProps) {
   return (
     <Alert
       color="orange"
@@ -152,7 +156,7 @@ function Outdated({ state: { version, text: stored = '' }, text, onKeep, onDrop 
     >
       <Stack gap="xs">
         <Text size="sm">Saving your text would change version {version} as follows.</Text>
-        <LineDiff earlier={stored} later={text} label={`Changes of version ${version}`} />
+        <LineDiff earlier={storedText} later={text} label={`Changes of version ${version}`} />
         <Group>
           <Button size="xs" variant="default" onClick={onKeep}>
             Keep my text

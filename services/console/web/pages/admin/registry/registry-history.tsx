@@ -11,7 +11,7 @@ import { LineDiff } from './line-diff.tsx';
 
 export function RegistryHistory({ state }: { state: RegistryState }) {
   const versions = useApi<RegistryVersionFacts[]>('/registry/versions');
-  const [compared, compare] = useState<RegistryVersionFacts>();
+  const [comparedVersion, setComparedVersion] = useState<RegistryVersionFacts>();
   const revert = useChange(
     ({ version }: RegistryVersionFacts) => callApi<RegistryState>('POST', '/registry/revert', { version }),
     ['/registry'],
@@ -39,7 +39,7 @@ export function RegistryHistory({ state }: { state: RegistryState }) {
               columns={[
                 {
                   label: 'Version',
-                  render: (each) => <Name facts={each} newest={state.version} />,
+                  render: (each) => <VersionName facts={each} newest={state.version} />,
                   sortBy: ({ version }) => version,
                   search: ({ version }) => `version ${version}`,
                 },
@@ -51,8 +51,8 @@ export function RegistryHistory({ state }: { state: RegistryState }) {
                 },
                 {
                   label: 'What has changed',
-                  render: (each) => <span className="break">{noteOf(each)}</span>,
-                  sortBy: noteOf,
+                  render: (each) => <span className="break">{describeChange(each)}</span>,
+                  sortBy: describeChange,
                 },
               ]}
               address=""
@@ -63,7 +63,7 @@ export function RegistryHistory({ state }: { state: RegistryState }) {
                       size="xs"
                       variant="default"
                       aria-label={`Compare version ${each.version}`}
-                      onClick={() => compare(each)}
+                      onClick={() => setComparedVersion(each)}
                     >
                       Compare
                     </Button>
@@ -84,27 +84,27 @@ export function RegistryHistory({ state }: { state: RegistryState }) {
         }
       </Loaded>
       <Modal
-        opened={compared !== undefined}
-        onClose={() => compare(undefined)}
-        title={`What reverting to version ${compared?.version ?? ''} changes`}
+        opened={comparedVersion !== undefined}
+        onClose={() => setComparedVersion(undefined)}
+        title={`What reverting to version ${comparedVersion?.version ?? ''} changes`}
         size="xl"
       >
-        {compared ? <Comparison version={compared.version} current={state.text ?? ''} /> : null}
+        {comparedVersion ? <Comparison version={comparedVersion.version} current={state.text ?? ''} /> : null}
       </Modal>
     </Stack>
   );
 }
 
 function Comparison({ version, current }: { version: number; current: string }) {
-  const found = useApi<RegistryVersion>(`/registry/versions/${version}`);
+  const versionQuery = useApi<RegistryVersion>(`/registry/versions/${version}`);
   return (
-    <Loaded query={found} contentName={`version ${version}`}>
+    <Loaded query={versionQuery} contentName={`version ${version}`}>
       {({ text }) => <LineDiff earlier={current} later={text} label="Changes" />}
     </Loaded>
   );
 }
 
-function Name({ facts: { version }, newest }: { facts: RegistryVersionFacts; newest: number }) {
+function VersionName({ facts: { version }, newest }: { facts: RegistryVersionFacts; newest: number }) {
   return (
     <Group gap="xs">
       <Text size="sm" fw={600}>
@@ -115,7 +115,7 @@ function Name({ facts: { version }, newest }: { facts: RegistryVersionFacts; new
   );
 }
 
-function noteOf({ note, revertOf }: RegistryVersionFacts): string {
+function describeChange({ note, revertOf }: RegistryVersionFacts): string {
   if (revertOf !== undefined) return `Reverted to version ${revertOf}`;
   return note ?? '–';
 }

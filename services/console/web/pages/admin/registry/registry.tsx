@@ -7,34 +7,34 @@ import { Loaded } from '../../../parts/loaded.tsx';
 import { RegistryEditor } from './registry-editor.tsx';
 import { RegistryHistory } from './registry-history.tsx';
 
-/** Milliseconds between two fetches of versions that others have stored. */
-const lookEveryMs = 5_000;
+/** Milliseconds between two fetches of the registry, of which others may have stored a version. */
+const fetchEveryMs = 5_000;
 
 /** Shows the registry. It can be edited here, unless it is the file that `ROUTER_CONFIG` names. */
 export function Registry() {
-  const registry = useApi<RegistryState>('/registry', { everyMs: lookEveryMs });
+  const registry = useApi<RegistryState>('/registry', { everyMs: fetchEveryMs });
   return (
     <Loaded query={registry} contentName="the registry">
-      {(state) => (state.readOnly ? <OfFile state={state} /> : <Stored state={state} />)}
+      {(state) => (state.readOnly ? <FileRegistry state={state} /> : <StoredRegistry state={state} />)}
     </Loaded>
   );
 }
 
-function Stored({ state }: { state: RegistryState }) {
+function StoredRegistry({ state }: { state: RegistryState }) {
   const { version, inUse } = state;
   return (
     <Stack gap="lg">
       <Stack gap="xs">
         <Text size="sm" c="dimmed" maw="46rem">
-          Names that clients ask for like models, the models that they stand for with their weights, and what auto may
-          use. All nodes use an edit within a second.
+          Model names of your own, the models that each name stands for with their weights, and the models that auto may
+          use. All nodes apply an edit within a second.
         </Text>
         {inUse === undefined ? null : (
           <Notice title={`Version ${version} is not in use`}>
             {inUse === 0
-              ? 'This node cannot read it, nor an earlier one, and uses no names and rules. '
-              : `This node cannot read it, and uses version ${inUse}. `}
-            A node of a newer release may have stored it. The log of the ingress names the fields.
+              ? 'This node can read neither this version nor an earlier one, and uses no names and rules. '
+              : `This node cannot read this version, and uses version ${inUse}. `}
+            A node of a newer release may have stored this version. The log of the ingress names the fields.
           </Notice>
         )}
         <RegistryEditor state={state} />
@@ -44,12 +44,12 @@ function Stored({ state }: { state: RegistryState }) {
   );
 }
 
-function OfFile({ state: { config } }: { state: RegistryState }) {
+function FileRegistry({ state: { config } }: { state: RegistryState }) {
   return (
     <Stack gap="sm">
       <Notice title="The registry is a file">
-        It is the file that ROUTER_CONFIG names, and can only be read here. Edit the file, or run the router without it
-        to edit names and rules here. Its other sections are not shown.
+        The registry is in the file that ROUTER_CONFIG names, and can only be read here. Edit the file, or run the
+        router without ROUTER_CONFIG to edit names and rules here. Other sections of the file are not shown.
       </Notice>
       <CodeBlock label="registry" code={JSON.stringify(config, null, 2)} />
     </Stack>

@@ -1,13 +1,19 @@
-import { transactionEnd, resultOf, stores } from './open-store.ts';
-import { maxOfOne, nameOf, idsBeyondBounds, type SavedContent, type SavedHead } from './saved-conversation.ts';
+import { waitForEnd, waitForResult, storeNames } from './open-store.ts';
+import {
+  maxConversationCharacters,
+  createName,
+  findIdsBeyondBounds,
+  type SavedContent,
+  type SavedHead,
+} from './saved-conversation.ts';
 
-export interface WantedSave {
+export interface ConversationSave {
   id: string;
   /** The revision of the head that was read or saved last; 0 for a new conversation. */
   revision: number;
   content: SavedContent;
-  /** Whether the person has sent something since then. If not, a conversation that was deleted meanwhile stays deleted. */
-  hasSaid: boolean;
+  /** Whether the person has sent a message since the last save. If not, a conversation that was deleted meanwhile stays deleted. */
+  hasNewMessage: boolean;
 }
 
 /** The conversations of a person in this browser. Each operation is one transaction, so that tabs do not undo each other's changes. */
@@ -19,76 +25,76 @@ export class ConversationStore {
   }
 
   /** Returns all heads, the newest first, and deletes the conversations that are too old. */
-  async list(): Promise<SavedHead[]> {
-    const [transaction, heads, contents] = this.#begin('readwrite');
-    const all = (await resultOf(heads.getAll())) as SavedHead[];
-    const gone = new Set(idsBeyondBounds(all, Date.now()));
-    removeAll(gone, heads, contents);
-    await transactionEnd(transaction);
-    return all.filter(({ id }) => !gone.has(id)).sort((a, b) => b.at - a.at);
+  async listHeads(): Promise<SavedHead[]> {
+    const [transaction, heads, contents] = this.#beginTransaction('readwrite');
+    const allHeads = (await waitForResult(heads.getAll())) as SavedHead[];
+    const deletedIds = new Set(findIdsBeyondBounds(allHeads, Date.now()));
+    deleteAll(deletedIds, heads, contents);
+    await waitForEnd(transaction);
+    return allHeads.filter(({ id }) => !deletedIds.has(id)).sort((a, b) => b.at - a.at);
   }
 
   async read(id: string): Promise<{ head: SavedHead; content: SavedContent } | undefined> {
-    const [, heads, contents] = this.#begin('readonly');
+    const [, heads, contents] = this.#beginTransaction('readonly');
     const [head, content] = await Promise.all([
-      resultOf(heads.get(id) as IDBRequest<SavedHead | undefined>),
-      resultOf(contents.get(id) as IDBRequest<SavedContent | undefined>),
+      waitForResult(heads.get(id) as IDBRequest<SavedHead | undefined>),
+      waitForResult(contents.get(id) as IDBRequest<SavedContent | undefined>),
     ]);
     return head && content ? { head, content } : undefined;
   }
 
   /**
-   * Saves a conversation, and removes the oldest ones beyond the bounds. If another tab has saved the conversation meanwhile, its version
-   * stays as it is, and this one is saved under a new id.
-   * @returns the head of the saved conversation; undefined when it was deleted meanwhile
-   * @throws Error with a sentence for the person when it is too large, or DOMException when the browser has no room
+   * Saves a conversation, and removes the oldest conversations beyond the bounds. If another tab has saved the conversation meanwhile, the
+   * version of that tab stays as it is, and this version is saved under a new id.
+   * @returns the head of the saved conversation; undefined if the conversation was deleted meanwhile
+   * @throws Error with a sentence for the person when the conversation is too large, or DOMException when the browser has no room
    */
-  async save({ id, revision, content, hasSaid }: WantedSave): Promise<SavedHead | undefined> {
+  async save({ id, revision, content, hasNewMessage }: ConversationSave): Promise<SavedHead | undefined> {
     const size = JSON.stringify(content).length;
-    if (size > maxOfOne) throw new Error('This conversation is too large to be kept.');
-    const [transaction, heads, contents] = this.#begin('readwrite');
-    const found = await resultOf(heads.get(id) as IDBRequest<SavedHead | undefined>);
-    if (!found && revision > 0 && !hasSaid) return undefined;
-    const isAnother = found !== undefined && found.revision !== revision;
+    if (size > maxConversationCharacters) throw new Error('This conversation is too large to be kept.');
+    const [transaction, heads, contents] = this.#beginTransaction('readwrite');
+    const storedHead = await waitForResult(heads.get(id) as IDBRequest<SavedHead | undefined>);
+    if (!storedHead && revision > 0 && !hasNewMessage) return undefined;
+    const wasSavedElsewhere = storedHead !== undefined && storedHead.revision !== revision;
     const now = Date.now();
     const head: SavedHead = {
-      id: isAnother ? newConversationId() : id,
-      name: isAnother ? `${found.name} (2)` : (found?.name ?? nameOf(content)),
-      at: hasSaid || !found ? now : found.at,
+      id: wasSavedElsewhere ? createConversationId() : id,
+      name: wasSavedElsewhere ? `${storedHead.name} (2)` : (storedHead?.name ?? createName(content)),
+      at: hasNewMessage || !storedHead ? now : storedHead.at,
       size,
-      revision: (isAnother ? 0 : revision) + 1,
+      revision: (wasSavedElsewhere ? 0 : revision) + 1,
     };
     heads.put(head, head.id);
     contents.put(content, head.id);
-    removeAll(idsBeyondBounds((await resultOf(heads.getAll())) as SavedHead[], now, head.id), heads, contents);
-    await transactionEnd(transaction);
+    deleteAll(findIdsBeyondBounds((await waitForResult(heads.getAll())) as SavedHead[], now, head.id), heads, contents);
+    await waitForEnd(transaction);
     return head;
   }
 
   async rename(id: string, name: string): Promise<void> {
-    const [transaction, heads] = this.#begin('readwrite');
-    const found = await resultOf(heads.get(id) as IDBRequest<SavedHead | undefined>);
-    if (found) heads.put({ ...found, name }, id);
-    await transactionEnd(transaction);
+    const [transaction, heads] = this.#beginTransaction('readwrite');
+    const storedHead = await waitForResult(heads.get(id) as IDBRequest<SavedHead | undefined>);
+    if (storedHead) heads.put({ ...storedHead, name }, id);
+    await waitForEnd(transaction);
   }
 
   async remove(ids: readonly string[]): Promise<void> {
-    const [transaction, heads, contents] = this.#begin('readwrite');
-    removeAll(ids, heads, contents);
-    await transactionEnd(transaction);
+    const [transaction, heads, contents] = this.#beginTransaction('readwrite');
+    deleteAll(ids, heads, contents);
+    await waitForEnd(transaction);
   }
 
   close(): void {
     this.#database.close();
   }
 
-  #begin(mode: IDBTransactionMode): [IDBTransaction, IDBObjectStore, IDBObjectStore] {
-    const transaction = this.#database.transaction(stores, mode);
+  #beginTransaction(mode: IDBTransactionMode): [IDBTransaction, IDBObjectStore, IDBObjectStore] {
+    const transaction = this.#database.transaction(storeNames, mode);
     return [transaction, transaction.objectStore('heads'), transaction.objectStore('contents')];
   }
 }
 
-function removeAll(ids: Iterable<string>, heads: IDBObjectStore, contents: IDBObjectStore): void {
+function deleteAll(ids: Iterable<string>, heads: IDBObjectStore, contents: IDBObjectStore): void {
   for (const id of ids) {
     heads.delete(id);
     contents.delete(id);
@@ -96,6 +102,6 @@ function removeAll(ids: Iterable<string>, heads: IDBObjectStore, contents: IDBOb
 }
 
 /** Returns a random id. `crypto.randomUUID` does not exist on pages without TLS. */
-export function newConversationId(): string {
+export function createConversationId(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

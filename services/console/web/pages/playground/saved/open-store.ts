@@ -1,18 +1,18 @@
-import { databaseNameOf } from '../../../parts/conversation-database.ts';
+import { createDatabaseName } from '../../../parts/conversation-database.ts';
 
-/** Heads and contents of conversations, by the conversation's id. */
-export const stores = ['heads', 'contents'] as const;
+/** The stores of a person's database: heads and contents of conversations, by the conversation's id. */
+export const storeNames = ['heads', 'contents'] as const;
 
 /**
  * Opens a person's database.
  * @throws DOMException when the browser keeps nothing, as in some private windows
  */
 export function openDatabase(user: string): Promise<IDBDatabase> {
-  const opening = indexedDB.open(databaseNameOf(user), 1);
-  opening.addEventListener('upgradeneeded', () => {
-    for (const store of stores) opening.result.createObjectStore(store);
+  const openRequest = indexedDB.open(createDatabaseName(user), 1);
+  openRequest.addEventListener('upgradeneeded', () => {
+    for (const store of storeNames) openRequest.result.createObjectStore(store);
   });
-  return resultOf(opening).then((database) => {
+  return waitForResult(openRequest).then((database) => {
     // The database is deleted at sign-out, in whichever tab.
     database.addEventListener('versionchange', () => database.close());
     return database;
@@ -20,20 +20,23 @@ export function openDatabase(user: string): Promise<IDBDatabase> {
 }
 
 /**
- * Waits for the result of a request.
- * @throws DOMException when it failed
+ * Waits for the result of a request to the database.
+ * @throws DOMException when the request failed
  */
-export function resultOf<Result>(request: IDBRequest<Result>): Promise<Result> {
+export function waitForResult<Result>(request: IDBRequest<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
     request.addEventListener('success', () => resolve(request.result));
-    request.addEventListener('error', () => reject(request.error ?? new Error('The browser refused it.')));
+    request.addEventListener('error', () => reject(request.error ?? new Error('The browser gave no reason.')));
   });
 }
 
-/** Resolves once a transaction is durable. */
-export function transactionEnd(transaction: IDBTransaction): Promise<void> {
+/**
+ * Resolves once a transaction is durable.
+ * @throws DOMException when the transaction was aborted
+ */
+export function waitForEnd(transaction: IDBTransaction): Promise<void> {
   return new Promise((resolve, reject) => {
     transaction.addEventListener('complete', () => resolve());
-    transaction.addEventListener('abort', () => reject(transaction.error ?? new Error('The browser refused it.')));
+    transaction.addEventListener('abort', () => reject(transaction.error ?? new Error('The browser gave no reason.')));
   });
 }

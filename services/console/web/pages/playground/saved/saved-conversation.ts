@@ -1,4 +1,4 @@
-import type { Settings, Turn } from '../../../formats/conversation.ts';
+import type { ConversationSettings, Turn } from '../../../formats/conversation.ts';
 
 /** A saved conversation without its turns. */
 export interface SavedHead {
@@ -13,22 +13,22 @@ export interface SavedHead {
 }
 
 /** The settings of a conversation that its sides share. */
-export type SharedSettings = Omit<Settings, 'model'>;
+export type SharedSettings = Omit<ConversationSettings, 'model'>;
 
 export interface SavedContent {
   format: string;
   settings: SharedSettings;
   /** The person's own tools, as the text that the person typed. */
   ownTools: string;
-  /** One side, or two side by side. */
+  /** One side, or two that are shown side by side. */
   sides: { model: string; turns: readonly Turn[] }[];
 }
 
-/** The bounds of the conversations that one browser keeps for one person. Beyond them the oldest ones are deleted. */
+/** The bounds of the conversations that one browser keeps for one person. Beyond these bounds, the oldest conversations are deleted. */
 export const keptBounds = { count: 100, size: 50_000_000, days: 90 };
 
 /** One saved conversation has at most this many characters. */
-export const maxOfOne = 20_000_000;
+export const maxConversationCharacters = 20_000_000;
 
 const dayMs = 86_400_000;
 
@@ -36,7 +36,7 @@ const dayMs = 86_400_000;
  * Returns the ids of the conversations beyond the bounds.
  * @param openId the id of a conversation that stays in any case
  */
-export function idsBeyondBounds(heads: readonly SavedHead[], now: number, openId?: string): string[] {
+export function findIdsBeyondBounds(heads: readonly SavedHead[], now: number, openId?: string): string[] {
   let [count, size] = [0, 0];
   const newestFirst = [...heads].sort((a, b) => Number(b.id === openId) - Number(a.id === openId) || b.at - a.at);
   return newestFirst.flatMap((head) => {
@@ -49,13 +49,13 @@ export function idsBeyondBounds(heads: readonly SavedHead[], now: number, openId
 }
 
 /** A name has at most this many characters. */
-export const maxOfName = 60;
+export const maxNameCharacters = 60;
 
-/** Returns the first words of a conversation, which are its name. */
-export function nameOf({ sides }: SavedContent): string {
-  const first = sides[0]?.turns.find(({ role }) => role === 'user');
-  const words = first?.role === 'user' ? first.text.trim().replaceAll(/\s+/g, ' ') : '';
+/** Returns the name of a new saved conversation: the first words that the person has sent. */
+export function createName({ sides }: SavedContent): string {
+  const firstMessage = sides[0]?.turns.find(({ role }) => role === 'user');
+  const words = firstMessage?.role === 'user' ? firstMessage.text.trim().replaceAll(/\s+/g, ' ') : '';
   if (words === '') return 'A picture';
   const characters = Array.from(words);
-  return characters.length <= maxOfName ? words : `${characters.slice(0, maxOfName - 1).join('')}…`;
+  return characters.length <= maxNameCharacters ? words : `${characters.slice(0, maxNameCharacters - 1).join('')}…`;
 }

@@ -2,47 +2,47 @@ import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { Empty } from '../../../parts/loaded.tsx';
 import { formatAgo } from '../../../parts/format.ts';
-import { keptBounds, maxOfName, type SavedHead } from './saved-conversation.ts';
+import { keptBounds, maxNameCharacters, type SavedHead } from './saved-conversation.ts';
 import type { Conversations } from './use-conversations.ts';
 
 export interface SavedDialogProps {
   isOpen: boolean;
   onClose: () => void;
   conversations: Conversations;
-  shown: string | undefined;
+  shownId: string | undefined;
   onOpen: (id: string) => void;
   /** Called with the ids of the conversations that were deleted. */
   onRemoved: (ids: readonly string[]) => void;
 }
 
-export function SavedDialog({ isOpen, onClose, conversations, shown, onOpen, onRemoved }: SavedDialogProps) {
-  const { heads = [], use } = conversations;
-  const [removal, ask] = useState<readonly string[]>([]);
+export function SavedDialog({ isOpen, onClose, conversations, shownId, onOpen, onRemoved }: SavedDialogProps) {
+  const { heads = [], runInStore } = conversations;
+  const [idsToRemove, setIdsToRemove] = useState<readonly string[]>([]);
   const remove = async (): Promise<void> => {
-    await use((store) => store.remove(removal));
-    onRemoved(removal);
-    ask([]);
+    await runInStore((store) => store.remove(idsToRemove));
+    onRemoved(idsToRemove);
+    setIdsToRemove([]);
   };
   return (
     <>
       <Modal opened={isOpen} onClose={onClose} title="Saved conversations" size="lg">
         <Stack gap="sm">
           <Text size="sm" c="dimmed">
-            They are kept in this browser only, not by the router: the latest {keptBounds.count}, for {keptBounds.days}{' '}
-            days, until you sign out. Whoever uses this browser’s profile can read them.
+            Conversations are kept in this browser only, not by the router: the latest {keptBounds.count}, for{' '}
+            {keptBounds.days} days, until you sign out. Whoever uses this browser’s profile can read them.
           </Text>
           {heads.length === 0 ? (
             <Empty title="No saved conversations">What you say in the playground is kept here.</Empty>
           ) : (
             <ul className="cards" aria-label="Saved conversations">
               {heads.map((head) => (
-                <li key={head.id} aria-current={head.id === shown}>
+                <li key={head.id} aria-current={head.id === shownId}>
                   <SavedItem
                     head={head}
-                    isShown={head.id === shown}
+                    isShown={head.id === shownId}
                     onOpen={() => onOpen(head.id)}
-                    onRename={(name) => void use((store) => store.rename(head.id, name))}
-                    onRemove={() => ask([head.id])}
+                    onRename={(name) => void runInStore((store) => store.rename(head.id, name))}
+                    onRemove={() => setIdsToRemove([head.id])}
                   />
                 </li>
               ))}
@@ -50,7 +50,7 @@ export function SavedDialog({ isOpen, onClose, conversations, shown, onOpen, onR
           )}
           {heads.length > 1 ? (
             <Group>
-              <Button variant="default" onClick={() => ask(heads.map(({ id }) => id))}>
+              <Button variant="default" onClick={() => setIdsToRemove(heads.map(({ id }) => id))}>
                 Delete all
               </Button>
             </Group>
@@ -58,16 +58,17 @@ export function SavedDialog({ isOpen, onClose, conversations, shown, onOpen, onR
         </Stack>
       </Modal>
       <Modal
-        opened={removal.length > 0}
-        onClose={() => ask([])}
-        title={removal.length > 1 ? 'Delete all conversations' : 'Delete the conversation'}
+        opened={idsToRemove.length > 0}
+        onClose={() => setIdsToRemove([])}
+        title={idsToRemove.length > 1 ? 'Delete all conversations' : 'Delete the conversation'}
       >
         <Stack>
           <Text size="sm">
-            {removal.length > 1 ? `${removal.length} conversations are` : 'It is'} deleted from this browser for good.
+            {idsToRemove.length > 1 ? `${idsToRemove.length} conversations are` : 'The conversation is'} deleted from
+            this browser for good.
           </Text>
           <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={() => ask([])}>
+            <Button variant="default" onClick={() => setIdsToRemove([])}>
               Cancel
             </Button>
             <Button color="red.8" onClick={() => void remove()}>
@@ -89,30 +90,30 @@ interface SavedItemProps {
 }
 
 function SavedItem({ head: { name, at }, isShown, onOpen, onRename, onRemove }: SavedItemProps) {
-  const [typed, type] = useState<string>();
-  if (typed !== undefined) {
-    const isEmpty = typed.trim() === '';
+  const [typedName, setTypedName] = useState<string>();
+  if (typedName !== undefined) {
+    const isEmpty = typedName.trim() === '';
     return (
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (!isEmpty) onRename(typed.trim());
-          type(undefined);
+          if (!isEmpty) onRename(typedName.trim());
+          setTypedName(undefined);
         }}
       >
         <Group gap="xs" align="flex-end">
           <TextInput
             style={{ flexGrow: 1 }}
             label="Name"
-            maxLength={maxOfName}
+            maxLength={maxNameCharacters}
             autoFocus
-            value={typed}
-            onChange={({ currentTarget }) => type(currentTarget.value)}
+            value={typedName}
+            onChange={({ currentTarget }) => setTypedName(currentTarget.value)}
           />
           <Button type="submit" disabled={isEmpty}>
             Save
           </Button>
-          <Button variant="default" onClick={() => type(undefined)}>
+          <Button variant="default" onClick={() => setTypedName(undefined)}>
             Cancel
           </Button>
         </Group>
@@ -134,7 +135,7 @@ function SavedItem({ head: { name, at }, isShown, onOpen, onRename, onRemove }: 
         <Button size="xs" variant="default" aria-label={`Open ${name}`} disabled={isShown} onClick={onOpen}>
           Open
         </Button>
-        <Button size="xs" variant="default" aria-label={`Rename ${name}`} onClick={() => type(name)}>
+        <Button size="xs" variant="default" aria-label={`Rename ${name}`} onClick={() => setTypedName(name)}>
           Rename
         </Button>
         <Button size="xs" variant="default" aria-label={`Delete ${name}`} onClick={onRemove}>

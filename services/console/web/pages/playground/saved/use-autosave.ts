@@ -1,27 +1,29 @@
 import { useEffect, useRef, useState } from 'react';
 import type { Turn } from '../../../formats/conversation.ts';
-import { newConversationId } from './conversation-store.ts';
+import { createConversationId } from './conversation-store.ts';
 import type { SavedContent, SavedHead } from './saved-conversation.ts';
 import type { Conversations } from './use-conversations.ts';
 
 /** Milliseconds between two saves while an answer grows. */
-const everyMs = 1_000;
+const saveEveryMs = 1_000;
 
 export interface AutosaveOptions {
   conversations: Conversations;
   content: SavedContent;
-  /** The number of requests that were sent so far. */
+  /** The number of requests that the person has sent so far. */
   requestCount: number;
   isRunning: boolean;
   /** Called with the id under which the shown conversation is saved. */
   onSaved: (id: string) => void;
 }
 
-interface Shown {
+/** The shown conversation as it was saved last. */
+interface ShownConversation {
   id: string;
   revision: number;
-  sides: readonly (readonly Turn[])[];
-  asked: number;
+  savedSides: readonly (readonly Turn[])[];
+  /** The value of `requestCount` at the last save. */
+  savedRequestCount: number;
 }
 
 export interface Autosave {
@@ -34,64 +36,78 @@ export interface Autosave {
   show: (head: SavedHead | undefined, sides: SavedContent['sides']) => void;
 }
 
+/** Saves the shown conversation after each change; while an answer grows, once a second. */
 export function useAutosave(options: AutosaveOptions): Autosave {
   const [savedSides, setSavedSides] = useState<readonly (readonly Turn[])[]>([]);
-  const shown = useRef<Shown>(undefined);
-  const latest = useRef(options);
+  const shownConversation = useRef<ShownConversation>(undefined);
+  const latestOptions = useRef(options);
   const timer = useRef<number>(undefined);
   const queue = useRef<Promise<void>>(Promise.resolve());
 
-  const save = async (mine: Shown, { conversations, content, requestCount }: AutosaveOptions): Promise<void> => {
+  const save = async (
+    conversation: ShownConversation,
+    { conversations, content, requestCount }: AutosaveOptions,
+  ): Promise<void> => {
     const sides = content.sides.map(({ turns }) => turns);
-    if (areSame(sides, mine.sides)) return;
-    const wanted = { id: mine.id, revision: mine.revision, content, hasSaid: requestCount !== mine.asked };
-    Object.assign(mine, { sides, asked: requestCount });
-    const head = await conversations.use((store) => store.save(wanted));
+    if (haveSameTurns(sides, conversation.savedSides)) return;
+    const conversationSave = {
+      id: conversation.id,
+      revision: conversation.revision,
+      content,
+      hasNewMessage: requestCount !== conversation.savedRequestCount,
+    };
+    Object.assign(conversation, { savedSides: sides, savedRequestCount: requestCount });
+    const head = await conversations.runInStore((store) => store.save(conversationSave));
     if (!head) return;
-    Object.assign(mine, { id: head.id, revision: head.revision });
-    if (shown.current !== mine) return;
+    Object.assign(conversation, { id: head.id, revision: head.revision });
+    if (shownConversation.current !== conversation) return;
     setSavedSides(sides);
-    latest.current.onSaved(head.id);
+    latestOptions.current.onSaved(head.id);
   };
-  const saveSoon = (mine: Shown): void => {
+  const queueSave = (conversation: ShownConversation): void => {
     window.clearTimeout(timer.current);
     timer.current = undefined;
-    const now = latest.current;
-    queue.current = queue.current.then(() => save(mine, now));
+    const currentOptions = latestOptions.current;
+    queue.current = queue.current.then(() => save(conversation, currentOptions));
   };
 
   useEffect(() => {
-    latest.current = options;
+    latestOptions.current = options;
     const { content, requestCount, isRunning } = options;
     if (content.sides.every(({ turns }) => turns.length === 0)) return;
-    shown.current ??= { id: newConversationId(), revision: 0, sides: [], asked: 0 };
-    const mine = shown.current;
-    if (!isRunning || requestCount !== mine.asked) saveSoon(mine);
-    else timer.current ??= window.setTimeout(() => saveSoon(mine), everyMs);
+    shownConversation.current ??= { id: createConversationId(), revision: 0, savedSides: [], savedRequestCount: 0 };
+    const conversation = shownConversation.current;
+    if (!isRunning || requestCount !== conversation.savedRequestCount) queueSave(conversation);
+    else timer.current ??= window.setTimeout(() => queueSave(conversation), saveEveryMs);
   });
   useEffect(
     () => () => {
       window.clearTimeout(timer.current);
-      shown.current = undefined;
+      shownConversation.current = undefined;
     },
     [],
   );
 
   return {
-    isSaved: areSame(
+    isSaved: haveSameTurns(
       options.content.sides.map(({ turns }) => turns),
       savedSides,
     ),
     show: (head, sides) => {
-      if (shown.current) saveSoon(shown.current);
-      const { requestCount } = latest.current;
+      if (shownConversation.current) queueSave(shownConversation.current);
+      const { requestCount } = latestOptions.current;
       const turns = sides.map((side) => side.turns);
-      shown.current = head && { id: head.id, revision: head.revision, sides: turns, asked: requestCount };
+      shownConversation.current = head && {
+        id: head.id,
+        revision: head.revision,
+        savedSides: turns,
+        savedRequestCount: requestCount,
+      };
       setSavedSides(turns);
     },
   };
 }
 
-function areSame(some: readonly (readonly Turn[])[], others: readonly (readonly Turn[])[]): boolean {
-  return some.length === others.length && some.every((turns, index) => turns === others[index]);
+function haveSameTurns(sides: readonly (readonly Turn[])[], otherSides: readonly (readonly Turn[])[]): boolean {
+  return sides.length === otherSides.length && sides.every((turns, index) => turns === otherSides[index]);
 }

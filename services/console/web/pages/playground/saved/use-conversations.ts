@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'react';
-import { databaseNameOf } from '../../../parts/conversation-database.ts';
+import { createDatabaseName } from '../../../parts/conversation-database.ts';
 import { ConversationStore } from './conversation-store.ts';
 import { openDatabase } from './open-store.ts';
 import type { SavedHead } from './saved-conversation.ts';
@@ -9,31 +9,35 @@ export interface Conversations {
   heads: readonly SavedHead[] | undefined;
   /** The reason why the browser keeps no conversations; empty if it keeps them. */
   problem: string;
-  /** Does work with the store, and shows the changes in all tabs. Resolves to undefined when the work failed. */
-  use: <Result>(work: (store: ConversationStore) => Promise<Result>) => Promise<Result | undefined>;
+  /**
+   * Runs a task with the store, and shows its changes in all tabs. Resolves to undefined if the task failed; `problem` then has the reason.
+   */
+  runInStore: <Result>(task: (store: ConversationStore) => Promise<Result>) => Promise<Result | undefined>;
 }
 
 /** Opens the conversations that this browser keeps for a person, and follows their changes. */
 export function useConversations(user: string): Conversations {
   const [heads, setHeads] = useState<readonly SavedHead[]>();
   const [problem, setProblem] = useState('');
-  const opened = useMemo(() => openFor(user), [user]);
+  const openedStore = useMemo(() => openStore(user), [user]);
   useEffect(() => {
-    const show = (): Promise<void> =>
-      opened.store.then(async (store) => setHeads(await store.list())).catch((error: unknown) => fail(error));
-    const fail = (error: unknown): void => setProblem(error instanceof Error ? error.message : String(error));
-    opened.onChange(() => void show());
-    void show();
-    return opened.close;
-  }, [opened]);
+    const showHeads = (): Promise<void> =>
+      openedStore.store
+        .then(async (store) => setHeads(await store.listHeads()))
+        .catch((error: unknown) => showProblem(error));
+    const showProblem = (error: unknown): void => setProblem(error instanceof Error ? error.message : String(error));
+    openedStore.onChange(() => void showHeads());
+    void showHeads();
+    return openedStore.close;
+  }, [openedStore]);
   return {
     heads,
     problem,
-    use: async (work) => {
+    runInStore: async (task) => {
       try {
-        const result = await work(await opened.store);
+        const result = await task(await openedStore.store);
         setProblem('');
-        opened.tell();
+        openedStore.announceChange();
         return result;
       } catch (error) {
         setProblem(error instanceof Error ? error.message : String(error));
@@ -45,21 +49,21 @@ export function useConversations(user: string): Conversations {
 
 interface OpenedStore {
   store: Promise<ConversationStore>;
-  /** Sets the listener that is called after each change, of any tab. */
+  /** Sets the listener that is called after each change that any tab makes. */
   onChange: (listener: () => void) => void;
-  tell: () => void;
+  announceChange: () => void;
   close: () => void;
 }
 
-function openFor(user: string): OpenedStore {
+function openStore(user: string): OpenedStore {
   const store = openDatabase(user).then((database) => new ConversationStore(database));
-  const channel = new BroadcastChannel(databaseNameOf(user));
+  const channel = new BroadcastChannel(createDatabaseName(user));
   let listener = (): void => undefined;
   channel.addEventListener('message', () => listener());
   return {
     store,
-    onChange: (next) => void (listener = next),
-    tell: () => {
+    onChange: (newListener) => void (listener = newListener),
+    announceChange: () => {
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel is of one origin
       channel.postMessage('changed');
       listener();
@@ -67,7 +71,7 @@ function openFor(user: string): OpenedStore {
     close: () => {
       channel.close();
       store.then(
-        (opened) => opened.close(),
+        (openedStore) => openedStore.close(),
         () => undefined,
       );
     },

@@ -3,23 +3,23 @@ import { Component, type ReactNode } from 'react';
 import { Failure } from '../parts/failure.tsx';
 import { resetFailedCode } from '../parts/lazy-code.tsx';
 
-export interface BoundaryProps {
+export interface ErrorBoundaryProps {
   /** The URL that the content belongs to. At another URL the content is rendered again. */
-  at: string;
+  url: string;
   children: ReactNode;
 }
 
 interface State {
   error: Error | undefined;
-  at: string;
+  url: string;
 }
 
-/** Keeps the menu when a page fails to load or render, for instance because a newer release has replaced its files. */
-export class Boundary extends Component<BoundaryProps, State> {
-  override state: State = { error: undefined, at: this.props.at };
+/** Keeps the menu visible when a page fails to load or render, for instance because a newer release has replaced its files. */
+export class ErrorBoundary extends Component<ErrorBoundaryProps, State> {
+  override state: State = { error: undefined, url: this.props.url };
 
-  static getDerivedStateFromProps({ at }: BoundaryProps, state: State): State | null {
-    return state.at === at ? null : { error: undefined, at };
+  static getDerivedStateFromProps({ url }: ErrorBoundaryProps, state: State): State | null {
+    return state.url === url ? null : { error: undefined, url };
   }
 
   static getDerivedStateFromError(thrown: unknown): Pick<State, 'error'> {

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { BoundedMarkdown } from '#services/console/web/pages/playground/quick-markdown.ts';
+import { BoundedMarkdown } from '#services/console/web/pages/playground/bounded-markdown.ts';
 
 /** Takes a millisecond for the first thousand characters, four for two thousand, and so on; a text with `!` is refused. */
 function render(text: string): string {

@@ -1,7 +1,7 @@
 import type { AnswerFacts, Turn } from '../../formats/conversation.ts';
 
-/** Adds the ledger's record of one request to the conversation. What the answer's stream has stated takes precedence. */
-export function withRecord(turns: readonly Turn[], requestId: string, record: AnswerFacts): readonly Turn[] {
+/** Returns the turns with the ledger's record of one request. What the answer's stream has stated takes precedence over the record. */
+export function addLedgerRecord(turns: readonly Turn[], requestId: string, record: AnswerFacts): readonly Turn[] {
   return turns.map((turn) =>
     turn.role === 'assistant' && turn.served.requestId === requestId
       ? { ...turn, served: { ...record, ...turn.served } }
@@ -10,7 +10,7 @@ export function withRecord(turns: readonly Turn[], requestId: string, record: An
 }
 
 /** Returns the request ids of the finished answers whose ledger record has not been read. */
-export function unrecorded(turns: readonly Turn[]): string[] {
+export function findIdsWithoutRecord(turns: readonly Turn[]): string[] {
   return turns.flatMap((turn) => {
     if (turn.role === 'user' || turn.state === 'waiting' || turn.state === 'streaming') return [];
     const { requestId, cost } = turn.served;

@@ -6,24 +6,24 @@ export function isSendKey({ key, shiftKey, nativeEvent }: KeyboardEvent): boolea
 }
 
 /** Calls back when Escape is pressed, unless a dialog, an open list or a field uses it. */
-export function useEscape(isOn: boolean, onEscape: () => void): void {
-  const latest = useRef(onEscape);
+export function useEscape(isEnabled: boolean, onEscape: () => void): void {
+  const latestListener = useRef(onEscape);
   useEffect(() => {
-    latest.current = onEscape;
+    latestListener.current = onEscape;
   });
   useEffect(() => {
-    if (!isOn) return undefined;
+    if (!isEnabled) return undefined;
     const listen = ({ key, target }: globalThis.KeyboardEvent): void => {
-      if (key !== 'Escape' || (target instanceof Element && hasOwnEscape(target))) return;
-      latest.current();
+      if (key !== 'Escape' || (target instanceof Element && usesEscape(target))) return;
+      latestListener.current();
     };
     // The event is captured, so that the listener runs before an element that closes on Escape.
     document.addEventListener('keydown', listen, { capture: true });
     return () => document.removeEventListener('keydown', listen, { capture: true });
-  }, [isOn]);
+  }, [isEnabled]);
 }
 
-function hasOwnEscape(target: Element): boolean {
+function usesEscape(target: Element): boolean {
   return (
     target.closest('[aria-expanded=true], [data-own-escape], [role=menu]') !== null ||
     document.querySelector('[role=dialog]') !== null

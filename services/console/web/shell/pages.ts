@@ -1,6 +1,6 @@
 import type { ComponentType } from 'react';
 import type { IconName } from '../parts/icon.tsx';
-import { lazyCode } from '../parts/lazy-code.tsx';
+import { createLazyCode } from '../parts/lazy-code.tsx';
 
 export interface PageEntry {
   /** The page's path. The page is also shown at all paths below it. */
@@ -15,11 +15,11 @@ export interface PageEntry {
   preload: () => Promise<void>;
 }
 
-function page<Module extends object>(
+function createLazyPage<Module extends object>(
   load: () => Promise<Module>,
-  componentOf: (module: Module) => ComponentType,
+  findPage: (module: Module) => ComponentType,
 ): Pick<PageEntry, 'Page' | 'preload'> {
-  const { Code, preload } = lazyCode(load, componentOf);
+  const { Code, preload } = createLazyCode(load, findPage);
   return { Page: Code, preload };
 }
 
@@ -29,7 +29,7 @@ export const pages: readonly PageEntry[] = [
     path: '/',
     name: 'Overview',
     icon: 'overview',
-    ...page(
+    ...createLazyPage(
       () => import('../pages/overview/overview.tsx'),
       ({ Overview }) => Overview,
     ),
@@ -38,7 +38,7 @@ export const pages: readonly PageEntry[] = [
     path: '/workers',
     name: 'Workers',
     icon: 'workers',
-    ...page(
+    ...createLazyPage(
       () => import('../pages/workers/workers.tsx'),
       ({ Workers }) => Workers,
     ),
@@ -47,7 +47,7 @@ export const pages: readonly PageEntry[] = [
     path: '/models',
     name: 'Models',
     icon: 'models',
-    ...page(
+    ...createLazyPage(
       () => import('../pages/models/models.tsx'),
       ({ Models }) => Models,
     ),
@@ -56,7 +56,7 @@ export const pages: readonly PageEntry[] = [
     path: '/playground',
     name: 'Playground',
     icon: 'playground',
-    ...page(
+    ...createLazyPage(
       () => import('../pages/playground/playground.tsx'),
       ({ Playground }) => Playground,
     ),
@@ -65,7 +65,7 @@ export const pages: readonly PageEntry[] = [
     path: '/tools',
     name: 'Tools',
     icon: 'tools',
-    ...page(
+    ...createLazyPage(
       () => import('../pages/tools/tools.tsx'),
       ({ Tools }) => Tools,
     ),
@@ -74,16 +74,16 @@ export const pages: readonly PageEntry[] = [
     path: '/connections',
     name: 'Connections',
     icon: 'connections',
-    ...page(
+    ...createLazyPage(
       () => import('../pages/connections/mcp-account-links.tsx'),
-      ({ Connections }) => Connections,
+      ({ McpAccountLinks }) => McpAccountLinks,
     ),
   },
   {
     path: '/keys',
     name: 'API keys',
     icon: 'keys',
-    ...page(
+    ...createLazyPage(
       () => import('../pages/keys/keys.tsx'),
       ({ Keys }) => Keys,
     ),
@@ -93,7 +93,7 @@ export const pages: readonly PageEntry[] = [
     name: 'Teams',
     icon: 'teams',
     teamsOnly: true,
-    ...page(
+    ...createLazyPage(
       () => import('../pages/teams/teams.tsx'),
       ({ Teams }) => Teams,
     ),
@@ -102,7 +102,7 @@ export const pages: readonly PageEntry[] = [
     path: '/batches',
     name: 'Batches',
     icon: 'batches',
-    ...page(
+    ...createLazyPage(
       () => import('../pages/batches/batches.tsx'),
       ({ Batches }) => Batches,
     ),
@@ -111,7 +111,7 @@ export const pages: readonly PageEntry[] = [
     path: '/files',
     name: 'Files',
     icon: 'files',
-    ...page(
+    ...createLazyPage(
       () => import('../pages/files/files.tsx'),
       ({ Files }) => Files,
     ),
@@ -120,7 +120,7 @@ export const pages: readonly PageEntry[] = [
     path: '/webhooks',
     name: 'Webhooks',
     icon: 'webhooks',
-    ...page(
+    ...createLazyPage(
       () => import('../pages/webhooks/webhooks.tsx'),
       ({ Webhooks }) => Webhooks,
     ),
@@ -129,7 +129,7 @@ export const pages: readonly PageEntry[] = [
     path: '/sessions',
     name: 'Agent sessions',
     icon: 'sessions',
-    ...page(
+    ...createLazyPage(
       () => import('../pages/sessions/sessions.tsx'),
       ({ Sessions }) => Sessions,
     ),
@@ -138,7 +138,7 @@ export const pages: readonly PageEntry[] = [
     path: '/requests',
     name: 'Requests',
     icon: 'requests',
-    ...page(
+    ...createLazyPage(
       () => import('../pages/requests/requests.tsx'),
       ({ Requests }) => Requests,
     ),
@@ -147,7 +147,7 @@ export const pages: readonly PageEntry[] = [
     path: '/usage',
     name: 'Usage',
     icon: 'usage',
-    ...page(
+    ...createLazyPage(
       () => import('../pages/usage/usage.tsx'),
       ({ Usage }) => Usage,
     ),
@@ -157,13 +157,13 @@ export const pages: readonly PageEntry[] = [
     name: 'Admin',
     icon: 'admin',
     adminsOnly: true,
-    ...page(
+    ...createLazyPage(
       () => import('../pages/admin/admin.tsx'),
       ({ Admin }) => Admin,
     ),
   },
 ];
 
-export function isAt({ path }: PageEntry, address: string): boolean {
+export function isPageAt({ path }: PageEntry, address: string): boolean {
   return path === '/' ? address === '/' : address === path || address.startsWith(`${path}/`);
 }

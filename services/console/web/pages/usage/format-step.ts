@@ -1,29 +1,29 @@
-import { timeZone } from '../../parts/time-zone.ts';
+import { getTimeZone } from '../../parts/time-zone.ts';
 
 export type Step = 'hour' | 'day' | 'month';
 
 // The ledger's days and months are those of UTC, wherever the browser is. An hour is the same hour everywhere.
-const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
-const month = new Intl.DateTimeFormat(undefined, { month: 'short', year: '2-digit', timeZone: 'UTC' });
+const dayFormat = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
+const monthFormat = new Intl.DateTimeFormat(undefined, { month: 'short', year: '2-digit', timeZone: 'UTC' });
 const hourOptions: Intl.DateTimeFormatOptions = { month: 'short', day: 'numeric', hour: 'numeric' };
-const hours = {
+const hourFormats = {
   local: new Intl.DateTimeFormat(undefined, hourOptions),
   utc: new Intl.DateTimeFormat(undefined, { ...hourOptions, timeZone: 'UTC' }),
 };
 
 /** Returns the name of the step that starts at a time. Hours are in the chosen time zone, days and months in UTC. */
-export function stepName(step: Step, at: number): string {
+export function formatStep(step: Step, at: number): string {
   switch (step) {
     case 'hour':
-      return hours[timeZone()].format(at);
+      return hourFormats[getTimeZone()].format(at);
     case 'day':
-      return day.format(at);
+      return dayFormat.format(at);
     case 'month':
-      return month.format(at);
+      return monthFormat.format(at);
   }
 }
 
 /** Returns what one bar stands for, for example `each day, in UTC`. */
-export function stepText(step: Step): string {
+export function describeStep(step: Step): string {
   return step === 'hour' ? 'each hour' : `each ${step}, in UTC`;
 }

@@ -2,20 +2,20 @@ import type { UsageRequest } from '../../../contract/usage.ts';
 import { ApiFailure, callApi } from '../../api/call-api.ts';
 import type { AnswerFacts } from '../../formats/conversation.ts';
 
-/** Milliseconds before each read of the ledger, which records a request about a second after it has ended. */
+/** Milliseconds before each read of the ledger, which records a request about a second after its end. */
 const waitsMs = [1_200, 1_500, 3_000, 6_000];
 
 /**
- * Reads the ledger's record of a request. Returns undefined when there is none that this person may see. The ledger does not record a
- * request that reached no worker.
- * @throws DOMException when it is aborted
+ * Reads the ledger's record of a request. Returns undefined if the ledger has no record that this person may see. The ledger does not
+ * record a request that reached no worker.
+ * @throws DOMException when `signal` is aborted
  */
-export async function readRecord(requestId: string, signal: AbortSignal): Promise<AnswerFacts | undefined> {
+export async function readLedgerRecord(requestId: string, signal: AbortSignal): Promise<AnswerFacts | undefined> {
   for (const waitMs of waitsMs) {
     await wait(waitMs, signal);
     try {
       const path = `/usage/requests/${encodeURIComponent(requestId)}`;
-      return sumOf(await callApi<UsageRequest[]>('GET', path, undefined, signal));
+      return sumRecords(await callApi<UsageRequest[]>('GET', path, undefined, signal));
     } catch (error) {
       // The answer is shown without its cost when the ledger cannot be read.
       if (!(error instanceof ApiFailure)) throw error;
@@ -25,8 +25,9 @@ export async function readRecord(requestId: string, signal: AbortSignal): Promis
 }
 
 /** Adds up the records of a request. A request with several turns, such as one that used tools of the router, has several records. */
-function sumOf(records: readonly UsageRequest[]): AnswerFacts {
-  const sum = (of: (record: UsageRequest) => number): number => records.reduce((total, each) => total + of(each), 0);
+function sumRecords(records: readonly UsageRequest[]): AnswerFacts {
+  const sum = (readNumber: (record: UsageRequest) => number): number =>
+    records.reduce((total, each) => total + readNumber(each), 0);
   return {
     cost: sum(({ cost }) => cost),
     promptTokens: sum(({ promptTokens }) => promptTokens),

@@ -3,14 +3,14 @@ import { memo } from 'react';
 import { tiers } from '#shared/core/tier.ts';
 import { tierNames } from '../../parts/tier-mark.tsx';
 import type { ShownState, WorkerSearch } from './find-workers.ts';
-import { states } from './worker-state.tsx';
+import { stateLabels } from './worker-state.tsx';
 
-export interface WorkerSearchProps {
+export interface WorkerSearchFieldsProps {
   search: WorkerSearch;
   onChange: (search: WorkerSearch) => void;
 }
 
-export const WorkerSearchFields = memo(function WorkerSearchFields({ search, onChange }: WorkerSearchProps) {
+export const WorkerSearchFields = memo(function WorkerSearchFields({ search, onChange }: WorkerSearchFieldsProps) {
   return (
     <Group gap="xs" role="group" aria-label="Filters" align="flex-end">
       <TextInput
@@ -26,7 +26,7 @@ export const WorkerSearchFields = memo(function WorkerSearchFields({ search, onC
         clearable
         clearButtonProps={{ 'aria-label': 'Show any state' }}
         w="11rem"
-        data={Object.entries(states).map(([value, { word }]) => ({ value, label: word }))}
+        data={Object.entries(stateLabels).map(([value, { word }]) => ({ value, label: word }))}
         value={search.state ?? null}
         onChange={(value) => onChange({ ...search, state: (value as ShownState | null) ?? undefined })}
       />

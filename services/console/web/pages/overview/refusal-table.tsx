@@ -5,12 +5,12 @@ import { errorSentence } from '../../parts/error-sentence.ts';
 import { formatCount } from '../../parts/format.ts';
 
 /** Shows the refused requests of the last minute and hour by reason. Only administrators receive them. */
-export function RefusalCounts({ refused }: { refused: readonly Refused[] }) {
+export function RefusalTable({ refused }: { refused: readonly Refused[] }) {
   return (
     <section className="panel">
       <Title order={2}>Refused</Title>
       <Text size="xs" c="dimmed" mb="sm">
-        Requests that no worker was given, by reason. <Link href="/usage">Usage</Link> has more.
+        Requests that no worker was given, by reason. <Link href="/usage">Usage</Link> shows more.
       </Text>
       <Table aria-label="Refused requests">
         <Table.Thead>

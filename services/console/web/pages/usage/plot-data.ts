@@ -1,6 +1,6 @@
 import type { UsageOverview } from '../../../contract/usage.ts';
 import type { ChartData } from './chart-series.ts';
-import type { Step } from './step-name.ts';
+import type { Step } from './format-step.ts';
 
 export interface PlotData extends ChartData {
   step: Step;
@@ -9,23 +9,23 @@ export interface PlotData extends ChartData {
 }
 
 /** Returns the hours of an overview that begin at `from` (ms since 1970) or later, as one group of all requests. */
-export function hoursSince({ times, steps, totals }: UsageOverview, from: number): PlotData {
+export function toHourPlot({ times, steps, totals }: UsageOverview, from: number): PlotData {
   const first = times.findIndex((time) => time >= from);
-  const begin = first === -1 ? times.length : first;
+  const firstIndex = first === -1 ? times.length : first;
   return {
     step: 'hour',
     by: 'Hour',
-    times: times.slice(begin),
-    groups: [{ id: 'all', name: 'All requests', totals, steps: steps.slice(begin) }],
+    times: times.slice(firstIndex),
+    groups: [{ id: 'all', name: 'All requests', totals, steps: steps.slice(firstIndex) }],
   };
 }
 
 /** Removes the steps that have not begun. */
-export function untilNow(plotted: PlotData, now = Date.now()): PlotData {
-  const { times, groups } = plotted;
+export function removeFutureSteps(plot: PlotData, now = Date.now()): PlotData {
+  const { times, groups } = plot;
   const count = times.filter((time) => time <= now).length;
   return {
-    ...plotted,
+    ...plot,
     times: times.slice(0, count),
     groups: groups.map((group) => ({ ...group, steps: group.steps.slice(0, count) })),
   };

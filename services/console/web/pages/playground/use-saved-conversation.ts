@@ -6,7 +6,7 @@ import { useConversations, type Conversations } from './saved/use-conversations.
 import type { PlaygroundAddress } from './use-address.ts';
 import type { Sides } from './use-sides.ts';
 
-export interface SavedOptions {
+export interface SavedConversationOptions {
   user: string;
   address: PlaygroundAddress;
   sides: Sides;
@@ -17,23 +17,26 @@ export interface SavedOptions {
   onOpened: (content: SavedContent) => void;
 }
 
-export interface Saved {
+export interface SavedConversationControl {
   conversations: Conversations;
   /** Whether the whole shown conversation is saved. */
   isSaved: boolean;
   open: (id: string) => Promise<void>;
-  begin: () => void;
+  beginNew: () => void;
 }
 
-/** Saves the shown conversation, and opens others. At first it opens the one in the URL. */
-export function useSaved(options: SavedOptions): Saved {
+/** Saves the shown conversation, and opens others. At first it opens the conversation in the URL. */
+export function useSavedConversation(options: SavedConversationOptions): SavedConversationControl {
   const { user, address, sides, format, settings, ownTools, onOpened } = options;
   const conversations = useConversations(user);
   const content: SavedContent = {
     format: format.name,
     settings,
     ownTools,
-    sides: sides.all.map(({ turns }, index) => ({ model: address.models[index] ?? address.models[0], turns })),
+    sides: sides.conversations.map(({ turns }, index) => ({
+      model: address.models[index] ?? address.models[0],
+      turns,
+    })),
   };
   const { isSaved, show } = useAutosave({
     conversations,
@@ -41,18 +44,18 @@ export function useSaved(options: SavedOptions): Saved {
     requestCount: sides.requestCount,
     isRunning: sides.isRunning,
     onSaved: (id) => {
-      if (id !== address.conversation) address.go({ conversation: id });
+      if (id !== address.conversation) address.change({ conversation: id });
     },
   });
   const open = async (id: string): Promise<void> => {
-    const found = await conversations.use((store) => store.read(id));
-    show(found?.head, found?.content.sides ?? []);
-    if (found) onOpened(found.content);
-    sides.load(found?.content.sides ?? [], found?.head.id);
+    const savedConversation = await conversations.runInStore((store) => store.read(id));
+    show(savedConversation?.head, savedConversation?.content.sides ?? []);
+    if (savedConversation) onOpened(savedConversation.content);
+    sides.load(savedConversation?.content.sides ?? [], savedConversation?.head.id);
   };
-  const [named] = useState(address.conversation);
+  const [idInUrl] = useState(address.conversation);
   useEffect(() => {
-    if (named !== undefined) void open(named);
+    if (idInUrl !== undefined) void open(idInUrl);
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- only the conversation in the address at the start
   }, []);
   return {
@@ -60,7 +63,7 @@ export function useSaved(options: SavedOptions): Saved {
     // Another tab may have deleted the conversation.
     isSaved: isSaved && conversations.heads?.some(({ id }) => id === address.conversation) === true,
     open,
-    begin: () => {
+    beginNew: () => {
       show(undefined, []);
       sides.load([], undefined);
     },

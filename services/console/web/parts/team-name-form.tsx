@@ -5,7 +5,7 @@ import { callApi } from '../api/call-api.ts';
 import { useChange } from '../api/use-api.ts';
 import { Failure } from './failure.tsx';
 
-export function TeamName({ team, onDone }: { team?: Team; onDone: () => void }) {
+export function TeamNameForm({ team, onDone }: { team?: Team; onDone: () => void }) {
   const [name, setName] = useState(team?.name ?? '');
   const save = useChange(
     (input: string) =>

@@ -1,18 +1,18 @@
 /** A text whose rendering takes more milliseconds is no longer rendered. */
-const maxMs = 300;
+const maxRenderMs = 300;
 
 /** A text of fewer characters always renders quickly. */
-const safeLength = 1_000;
+const alwaysQuickLength = 1_000;
 
 /**
  * Renders a growing text as Markdown while that is quick. For some texts of a few kilobytes the time grows with the square of the length,
- * and the page would not respond for minutes. Therefore each rendering has at most twice the length that was quick before.
+ * and the page would not respond for minutes. Therefore each rendering has at most twice the length of the last quick rendering.
  */
 export class BoundedMarkdown<Rendered> {
   readonly #render: (text: string) => Rendered;
   #text = '';
   /** The number of characters that were rendered quickly. */
-  #quick = 0;
+  #quickLength = 0;
   #isSlow = false;
 
   /** @param render may throw for a text that it cannot render */
@@ -20,21 +20,24 @@ export class BoundedMarkdown<Rendered> {
     this.#render = render;
   }
 
-  /** Returns the rendered text. Returns undefined if it takes long or cannot be rendered, and from then on for every continuation of it. */
+  /**
+   * Returns the rendered text; undefined if the text takes long or cannot be rendered. From then on, every continuation of that text gives
+   * undefined too.
+   */
   render(text: string): Rendered | undefined {
-    if (!text.startsWith(this.#text)) [this.#quick, this.#isSlow] = [0, false];
+    if (!text.startsWith(this.#text)) [this.#quickLength, this.#isSlow] = [0, false];
     this.#text = text;
     for (;;) {
       if (this.#isSlow) return undefined;
-      const length = Math.min(text.length, Math.max(safeLength, this.#quick * 2));
-      const rendered = this.#try(text.slice(0, length));
+      const length = Math.min(text.length, Math.max(alwaysQuickLength, this.#quickLength * 2));
+      const rendered = this.#tryToRender(text.slice(0, length));
       if (length === text.length) return rendered;
-      this.#quick = length;
+      this.#quickLength = length;
     }
   }
 
-  #try(text: string): Rendered | undefined {
-    const begunAt = performance.now();
+  #tryToRender(text: string): Rendered | undefined {
+    const startedAt = performance.now();
     try {
       return this.#render(text);
     } catch {
@@ -42,7 +45,7 @@ export class BoundedMarkdown<Rendered> {
       this.#isSlow = true;
       return undefined;
     } finally {
-      if (performance.now() - begunAt > maxMs) this.#isSlow = true;
+      if (performance.now() - startedAt > maxRenderMs) this.#isSlow = true;
     }
   }
 }
