@@ -44,7 +44,8 @@ export class LostStoreWatch {
     return {
       find: async (id) => {
         const found = await keys.find(id);
-        // If the key is missing, the store may have been emptied a moment ago. If a key was found, the id of its store is to be remembered.
+        // If the key is missing, the store may have been emptied a moment ago. If no id is remembered yet, the id of the key's store is to
+        // be.
         if (found === undefined || this.#lost || this.#remembered === undefined) await this.#look();
         this.assertIntact();
         return found;

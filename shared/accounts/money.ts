@@ -5,9 +5,10 @@ export const nanoPerDollar = 1_000_000_000;
 
 const exactUpTo = 4e6 * nanoPerDollar;
 
+/** Rounds dollars to nano-dollars, to at most `Number.MAX_SAFE_INTEGER`. */
 export function toNanoDollars(dollars: number): number {
   const whole = Math.round(dollars * nanoPerDollar);
-  // Below four million dollars, different nano-dollars are different numbers of dollars, so no other number of nano-dollars can match.
+  // Up to four million dollars, no two numbers of nano-dollars convert to the same number of dollars, so no other number can match.
   if (whole <= exactUpTo && whole / nanoPerDollar === dollars) return whole;
   const nano = new Decimal(dollars).times(nanoPerDollar).round();
   return Math.min(nano.toNumber(), Number.MAX_SAFE_INTEGER);

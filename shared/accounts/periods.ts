@@ -1,11 +1,12 @@
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
+/** The units by which the usage ledger keeps totals. */
 export type Step = 'day' | 'month';
 
 export type PeriodUnit = 'minutes' | 'hour' | Step;
 
-/** The lengths, in milliseconds, of the units that have a fixed length. */
+/** The lengths, in milliseconds, of the units that have a fixed length. `minutes` are five minutes. */
 export const unitMs = { minutes: hourMs / 12, hour: hourMs, day: dayMs } as const;
 
 /** A period of whole units: from the beginning of the first one to the end of the last one, both in ms since 1970. */
@@ -45,7 +46,7 @@ export function lastUnits(unit: PeriodUnit, count: number, now: number): Period 
 
 /**
  * Returns the beginnings of the units that overlap a time span, oldest first.
- * @param to exclusive; all in ms since 1970
+ * @param to exclusive; all times in ms since 1970
  */
 export function unitsBetween(unit: PeriodUnit, from: number, to: number): number[] {
   const times: number[] = [];

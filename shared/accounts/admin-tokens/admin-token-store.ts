@@ -17,10 +17,10 @@ import {
 
 const createAdminToken = new RedisScript(new URL('lua/create-admin-token.lua', import.meta.url));
 
-/** Maximum of unexpired tokens per person. It also bounds the tokens that the command line made, all together. */
+/** Maximum of unexpired tokens per person. The tokens that the command line made count together, as if they had one person. */
 const maxPerOwner = 100;
 
-/** Milliseconds to a multiple of which the time of last use is rounded down. */
+/** The time of the last use is rounded down to a multiple of this many milliseconds. */
 const useMs = 60_000;
 
 export interface NewAdminToken extends Pick<
@@ -36,7 +36,10 @@ export type AdminTokenRefusal = 'no owner' | 'too many' | 'no maker';
 /** A token with the time of its last use in ms since 1970, to the minute; undefined if it was not used yet. */
 export type ListedAdminToken = AdminTokenRecord & { lastUsedAt: number | undefined };
 
-/** The admin tokens in Redis. Each record expires with its token. Every method throws `store_unavailable` as KeyStore does. */
+/**
+ * The admin tokens in Redis. Each record expires with its token. Every method throws RouterError `store_unavailable` while Redis is
+ * unavailable.
+ */
 export class AdminTokenStore {
   readonly #redis: Redis;
   readonly #names: AccountNames;
@@ -50,9 +53,7 @@ export class AdminTokenStore {
     this.#records = new StoredRecords(redis, { kind: 'admin token', schema: adminTokenSchema, nameOf, report });
   }
 
-  /**
-   * Creates a token, or returns why it was not created. Only this call returns the raw token, because the store keeps only a hash.
-   */
+  /** Creates a token, or returns why it was not created. Only this call returns the token itself, because the store keeps only a hash. */
   async create(wanted: NewAdminToken): Promise<{ raw: string; record: AdminTokenRecord } | AdminTokenRefusal> {
     const secret = generateToken();
     const { ownerId, madeWith } = wanted;
@@ -82,8 +83,8 @@ export class AdminTokenStore {
   }
 
   /**
-   * Returns the unexpired token with this raw form and stores the time of its use. Undefined if there is none, or if a token in the chain
-   * of its makers was removed.
+   * Returns the record of an unexpired token and stores the time of this use. Undefined if the token is not valid, or if a token in the
+   * chain of its makers was removed.
    */
   async verify(raw: string, now: number): Promise<AdminTokenRecord | undefined> {
     const parsed = parseAdminToken(raw);
@@ -113,14 +114,14 @@ export class AdminTokenStore {
   /** Removes a token and all tokens that were made with it. They are refused from then on. */
   async remove(token: AdminTokenRecord): Promise<void> {
     await this.#removeOne(token);
-    // `verify` refuses tokens of a removed maker anyway. This removes them from the lists, too.
+    // `verify` refuses tokens of a removed maker anyway. This step removes them from the lists, too.
     const others = await this.#records.findAll(
       await callRedis(this.#redis.zrange(this.#names.adminTokensOf(token.ownerId ?? ''), '0', '-1')),
     );
     for (const other of others) if (other.madeWith === token.id) await this.remove(other);
   }
 
-  /** Returns whether every token in the chain of makers still exists. */
+  /** Returns whether every token in the chain of a token's makers still exists. */
   async #stands({ madeWith }: AdminTokenRecord): Promise<boolean> {
     let maker = madeWith;
     while (maker !== undefined) {

@@ -26,8 +26,8 @@ import {
 const entrySchema = storedJson(usageRecordSchema);
 
 /**
- * Additional sessions that every page but the first reads. A page begins at the time of the last session of the page before it, and skips
- * the sessions of this millisecond that were returned already.
+ * How many more sessions than its limit every page but the first reads. A page begins at the time of the previous page's last session, and
+ * skips those sessions of this millisecond that were returned already.
  */
 const maxAtOnce = 20;
 
@@ -44,7 +44,7 @@ export interface OwnerSums {
   sums: SessionSums;
   /** Ordered by cost, the most expensive first. */
   models: ModelSums[];
-  /** Sums by the id of the key, the most expensive first. The id is empty for all keys beyond the number that is counted separately. */
+  /** Sums by the id of the key, the most expensive first. The empty id stands for all keys that are too many to be counted separately. */
   keys: { key: string; sums: SessionSums }[];
 }
 
@@ -68,7 +68,7 @@ export class AgentSessionReader {
   /**
    * Returns the sessions that a viewer may see, the one with the latest turn first.
    * @param owner restricts the list to the sessions of this owner
-   * @param after `next` of the page before
+   * @param after `next` of the previous page
    * @returns `next` is the position after which the next page begins; undefined on the last page
    */
   async list(
@@ -113,7 +113,7 @@ export class AgentSessionReader {
 
   /**
    * Returns the turns of a session that the usage ledger still has, newest first.
-   * @param before the cursor of an earlier page
+   * @param before `next` of the previous page
    * @returns `next` is the cursor of the next page; undefined on the last page
    */
   async turns(id: string, limit: number, before?: string): Promise<{ turns: UsageRecord[]; next: string | undefined }> {
@@ -130,7 +130,7 @@ export class AgentSessionReader {
       return [];
     });
     const last = page.at(-1);
-    // The ledger drops the oldest turns first, so no page after one without turns has any.
+    // The ledger drops the oldest turns first, so after a page without turns there are no further turns.
     const goesOn = earlier.length > page.length && turns.length > 0;
     return { turns, next: goesOn ? last : undefined };
   }
@@ -190,17 +190,19 @@ export class AgentSessionReader {
   }
 }
 
-/** Returns the owners whose sessions the viewer may see: only `owner` if it is defined, else all. */
+/** Returns the owners whose sessions the viewer may see. If `owner` is defined, returns no other owner. */
 function ownersSeenBy(viewer: UsageViewer, owner: SessionOwner | undefined): SessionOwner[] {
   if (owner !== undefined) return maySee(viewer, partyOfOwner(owner)) ? [owner] : [];
   const own: SessionOwner[] = viewer.userId === '' ? [] : [`user:${viewer.userId}`];
   return [...own, ...viewer.teamIds.map((id) => `team:${id}` as const)];
 }
 
+/** Orders the latest turn first. */
 function byPlace(a: SessionPlace, b: SessionPlace): number {
   return b.at - a.at || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0);
 }
 
+/** Compares ids of entries in a stream of Redis. */
 function isBefore(one: string, other: string): boolean {
   const [ms = 0, count = 0] = one.split('-').map(Number);
   const [otherMs = 0, otherCount = 0] = other.split('-').map(Number);

@@ -19,8 +19,8 @@ import {
 export const sessionScript = new URL('lua/sessions.lua', import.meta.url);
 
 /**
- * Maximum numbers: sessions of one owner, all sessions, turns of one session, its agents that are counted separately, the fields of its
- * sums, and the fields of the sums of a day.
+ * Maximum numbers: an owner's sessions, all sessions, a session's turns, a session's agents that are counted separately, the fields of a
+ * session's sums, and the fields of a day's sums.
  */
 const most = { ofOwner: 500, all: 10_000, turns: 500, agents: 100, fields: 300, dayFields: 2_000 };
 
@@ -37,7 +37,7 @@ type Rows = Map<string, Row>;
 export interface StoredAgent {
   parent?: string | undefined;
   type?: string | undefined;
-  /** When its first turn began, in ms since 1970. */
+  /** When the agent's first turn began, in ms since 1970. */
   at: number;
 }
 

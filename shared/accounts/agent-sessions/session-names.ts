@@ -24,7 +24,7 @@ export function sessionOwnerOf({ key, user, team }: KeyParty): SessionOwner {
   return team === '' ? `key:${key}` : `team:${team}`;
 }
 
-/** Returns the party of an owner's sessions; `key` is the session's key, if it is known. */
+/** Returns the owner of sessions as the owner of a key. `key` is the id of that key, if it is known. */
 export function partyOfOwner(owner: string, key = ''): KeyParty {
   const colon = owner.indexOf(':');
   const kind = owner.slice(0, colon);

@@ -22,8 +22,8 @@ export function isMailedEventType(type: string): type is MailedEventType {
 }
 
 /**
- * Returns the owners whose recipients get an event by e-mail: the people and teams that it concerns, or the router if it concerns none.
- * Undefined for an event that is not mailed.
+ * Returns the owners whose recipients get an event by e-mail: the people and teams that the event concerns, or the router if it concerns
+ * nobody. Undefined for an event that is not mailed.
  */
 export function mailOwners({
   type,

@@ -18,7 +18,7 @@ const readEvents = new RedisScript(...common, new URL('lua/read-events.lua', imp
 const cancel = new RedisScript(emitScript, ...common, close, new URL('lua/cancel.lua', import.meta.url));
 const remove = new RedisScript(...common, new URL('lua/remove.lua', import.meta.url));
 
-/** The form of the ids that this router makes. An id of another form counts as unknown. */
+/** The form of the ids that this router makes. Any other id counts as unknown. */
 const idPattern = /^[\w-]{1,80}$/;
 
 /** Maximum of stream entries in one read. */
@@ -26,7 +26,7 @@ const entriesAtOnce = 50;
 /** A read ends once it has this many bytes. */
 const bytesAtOnce = 256 * 1024;
 
-/** Milliseconds after the removal of a cancelled response until its use can no longer be counted. */
+/** Milliseconds after the removal of a cancelled response in which its use can still be counted. */
 const chargedMs = 3_600_000;
 
 export interface BackgroundTexts {
@@ -46,7 +46,9 @@ export interface ReadEvents {
   isCancelled: boolean;
   /** Number of the first event after the opening. The opening is the events that all runs have in common. */
   opening: number;
+  /** Number of the first event that the last run writes. */
   begun: number;
+  /** Number of the event that will follow the stored ones. */
   next: number;
   /** Whether the events were removed because there were too many. */
   areGone: boolean;
@@ -88,9 +90,9 @@ export class BackgroundResponses {
 
   /**
    * Stores a new response.
-   * @returns how many unfinished responses its owner has then
-   * @throws RouterError `rate_limit_exceeded` if its owner has too many unfinished responses, or there is no room for its request now;
-   * `body_too_large` if its request is larger than all the room
+   * @returns how many unfinished responses the owner has with the new one
+   * @throws RouterError `rate_limit_exceeded` if the owner has too many unfinished responses, or there is no room for the request now;
+   * `body_too_large` if the request is larger than all the room
    */
   async create(record: NewBackgroundRecord, texts: BackgroundTexts): Promise<number> {
     const { id, owner, createdAt } = record;
@@ -139,7 +141,7 @@ export class BackgroundResponses {
     return this.#opened(owner, final ?? queued);
   }
 
-  /** Returns what a run needs to make a response; undefined once it is over. */
+  /** Returns what a run needs to make a response; undefined once the response is over. */
   async readRequest({ id, owner }: BackgroundRecord): Promise<JsonObject | undefined> {
     return this.#opened(owner, await callRedis(this.#redis.hget(this.#textsOf(id), 'request')));
   }
@@ -166,7 +168,7 @@ export class BackgroundResponses {
    * Cancels a response and emits the event for its owner's webhooks. A response that is over stays as it is.
    * @param object the final response object
    * @param isRemoved whether to remove the response at once
-   * @returns whether it was unfinished
+   * @returns whether the response was unfinished
    */
   async cancel({ id, owner }: BackgroundRecord, object: JsonObject, isRemoved = false): Promise<boolean> {
     const sealed = await this.#sealer(owner).sealBytes([Buffer.from(JSON.stringify(object))]);
@@ -176,7 +178,7 @@ export class BackgroundResponses {
 
   /**
    * Removes a response that is over.
-   * @returns whether the owner had it
+   * @returns whether the owner had such a response
    */
   async delete(owner: string, id: string): Promise<boolean> {
     if (!idPattern.test(id)) return false;

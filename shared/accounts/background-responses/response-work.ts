@@ -26,9 +26,10 @@ const end = new RedisScript(
   new URL('lua/end.lua', import.meta.url),
 );
 
-/** Maximum bytes of the sealed events of one response. The events of a response that has more are not kept. */
+/** Maximum bytes of the sealed events of one response. If a response has more, none of its events are kept. */
 const maxEventBytes = 16 * 1024 * 1024;
 
+/** A run that has begun: its id, and the number of its first event. */
 export interface StartedRun {
   attempt: string;
   next: number;
@@ -36,7 +37,7 @@ export interface StartedRun {
 
 export interface WrittenEvents {
   events: string;
-  /** Number of the first event, or of one before it that may be written already. */
+  /** Number of the first event, or of an earlier event that may be written already. */
   from: number;
   last: number;
 }
@@ -104,7 +105,7 @@ export class ResponseWork {
   }
 
   /**
-   * Begins a run. Removes what earlier runs have written beyond the opening of the stream.
+   * Begins a run. Removes the events that earlier runs have written beyond the opening of the stream.
    * @param opening the events that say that the response has begun, and the number of the last event; only the first run writes them
    * @returns undefined if the response is over or unknown
    */
@@ -112,7 +113,7 @@ export class ResponseWork {
     { id, owner }: BackgroundRecord,
     opening: { events: string; last: number },
   ): Promise<StartedRun | undefined> {
-    // Not a counter, because a failover of Redis may lose its last change. Two runs would then have the same number.
+    // The id is no counter, because a failover of Redis may lose a counter's last change. Two runs would then have the same number.
     const runId = randomBytes(8).toString('hex');
     const args = { prefix: this.#prefix, id, attempt: runId, last: opening.last };
     const next = Number(await begin.run(this.#redis, { args, texts: [this.sealerOf(owner).seal(opening.events)] }));
@@ -137,8 +138,8 @@ export class ResponseWork {
 
   /**
    * Ends a response and emits the event for its owner's webhooks.
-   * @returns `ended`, also when it is called again; `over` if the response is over or another run has begun; `too large` if the answer
-   * cannot be stored
+   * @returns `ended`, also if the same run has ended the response in an earlier call; `over` if it has ended otherwise or another run has
+   * begun; `too large` if the answer cannot be stored
    */
   async end(
     { id, owner }: BackgroundRecord,
@@ -170,7 +171,7 @@ export class ResponseWork {
   }
 
   /**
-   * Counts a run that ended with an error which counts towards the maximum of runs.
+   * Counts a run that ended with an error, if that error counts towards the maximum of runs.
    * @returns how many such runs the response has had
    */
   async noteFailure({ id }: BackgroundRecord): Promise<number> {

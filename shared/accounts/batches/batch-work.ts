@@ -50,7 +50,7 @@ export interface BatchMove {
   fields?: Partial<BatchRecord>;
   /** The field that gets the time of the change, as told by Redis. */
   timed?: 'runningAt' | 'finishingAt' | 'endedAt' | 'failedAt';
-  /** Uploads of the batch's owner that become files with the change. */
+  /** Uploads of the batch's owner that become files in the same step. */
   files?: readonly FileRecord[];
 }
 
@@ -106,8 +106,8 @@ export class BatchWork {
   }
 
   /**
-   * Returns ids of batches that have no record any more, but may still hold objects. Each of them was removed, or its record expired before
-   * a runner had ended it. Those that expired first come first.
+   * Returns ids of batches that have no record any more, but may still hold objects. Each of these batches was removed, or its record
+   * expired before a runner had ended it. Batches that expired first come first.
    */
   async listOrphans(most: number): Promise<string[]> {
     const ids = await callRedis(this.#redis.zrange(`${this.#prefix}batches-open`, '0', '-1'));
@@ -126,9 +126,9 @@ export class BatchWork {
   }
 
   /**
-   * Moves a batch to another state. If the batch is over in that state, emits the event for its owner's webhooks.
+   * Moves a batch to another state. If the new state is `ended` or `failed`, emits the event for its owner's webhooks.
    * @returns false if the batch is not in the state `from`
-   * @throws RouterError `store_unavailable` also if an upload among `files` counts as dead, or its owner no longer exists
+   * @throws RouterError `store_unavailable` if Redis does not answer, an upload among `files` counts as dead, or its owner no longer exists
    */
   async move(id: string, { from, to, fields = {}, timed, files: made = [] }: BatchMove): Promise<boolean> {
     const isOver = to === 'ended' || to === 'failed';
@@ -149,7 +149,7 @@ export class BatchWork {
 
   /**
    * Cancels a batch that nobody is permitted to run any more.
-   * @returns whether it was unfinished
+   * @returns whether the batch was unfinished
    */
   async cancel(id: string): Promise<boolean> {
     return (await cancel.run(this.#redis, { args: { prefix: this.#prefix, id } })) === 1;
@@ -160,7 +160,7 @@ export class BatchWork {
     await close.run(this.#redis, { args: { prefix: this.#prefix, id } });
   }
 
-  /** Stores where the slices of a batch are in its input. Does nothing for a batch that is not `validating` any more. */
+  /** Stores where the slices of a batch are in its input. Does nothing if the batch is not `validating` any more. */
   async writeSlices(id: string, slices: readonly Slice[]): Promise<void> {
     for (let first = 0; first < slices.length; first += slicesAtOnce) {
       const texts = slices.slice(first, first + slicesAtOnce).map((slice) => JSON.stringify(slice));
@@ -168,7 +168,7 @@ export class BatchWork {
     }
   }
 
-  /** Returns where a slice is in the input; undefined for an unknown slice, or for one of a batch that is over. */
+  /** Returns where a slice is in the input; undefined if the slice is unknown, or its batch is over. */
   async readSlice(id: string, slice: number): Promise<Slice | undefined> {
     return sliceSchema.safeParse(await callRedis(this.#redis.hget(this.#name('slices', id), String(slice)))).data;
   }
@@ -186,7 +186,7 @@ export class BatchWork {
     return new Set((await callRedis(this.#redis.hkeys(this.#name('results', `${id}:${slice}`)))).map(Number));
   }
 
-  /** Yields the results of a slice's lines in the order of `lines`; undefined for one that is missing or cannot be opened. */
+  /** Yields the results of a slice's lines in the order of `lines`; undefined for a result that is missing or cannot be opened. */
   async *results(
     id: string,
     slice: number,
@@ -201,10 +201,10 @@ export class BatchWork {
   }
 
   /**
-   * Records the result of a line, and in the same step its requests in the usage ledger. From then on, the batch holds the result's object.
-   * May be called again with the same result.
+   * Records the result of a line, and in the same step the line's requests in the usage ledger. From then on, the batch holds the object
+   * with the result, if there is one. May be called again with the same result.
    * @returns false, with nothing written, if the line had another result or its slice was over
-   * @throws RouterError `store_unavailable` also if the upload of the object counts as dead
+   * @throws RouterError `store_unavailable` if Redis does not answer, or the upload of the object counts as dead
    */
   async recordLine(
     { id, slice, line }: { id: string; slice: number; line: number },
@@ -228,7 +228,7 @@ export class BatchWork {
    * Ends a slice whose results are in objects. From then on, the batch holds these objects.
    * @param counts how many lines have a recorded result, and how many were cancelled or expired instead
    * @param results the objects: uploads, and the objects of single lines, which the batch holds already
-   * @param problem the problem in the input, if the objects lack lines because of it
+   * @param problem a problem in the input because of which the objects lack lines
    * @returns `changed` if results were recorded that the objects lack, `lapsed` if an upload counts as dead
    */
   async endSlice(

@@ -12,10 +12,11 @@ const cancel = new RedisScript(common, new URL('lua/cancel.lua', import.meta.url
 const list = new RedisScript(new URL('lua/list.lua', import.meta.url));
 const remove = new RedisScript(common, new URL('lua/remove.lua', import.meta.url));
 
-/** The form of the ids that this router makes. An id of another form counts as unknown. */
+/** The form of the ids that this router makes. Any other id counts as unknown. */
 const idPattern = /^[\w-]{1,80}$/;
 
 export interface BatchesBounds {
+  /** Maximum of unfinished batches of one owner. */
   maxOpen: number;
   /** Milliseconds for which a batch is kept after the time at which it expires. */
   keepMs: number;
@@ -57,7 +58,7 @@ export class Batches {
   /** @throws RouterError `rate_limit_exceeded` if an owner has the maximum of unfinished batches */
   async assertRoom(owner: string): Promise<void> {
     const { maxOpen, keepMs } = this.#bounds;
-    // Older entries are removed when a batch is created.
+    // Older entries do not count. They are removed when the next batch is created.
     const name = `${this.#prefix}batches-open-of:${owner}`;
     const open = await callRedis(this.#redis.zcount(name, `(${Date.now() - keepMs}`, '+inf'));
     if (open >= maxOpen) throw tooMany(this.#bounds);
@@ -65,7 +66,7 @@ export class Batches {
 
   /**
    * Stores a new batch.
-   * @throws RouterError `rate_limit_exceeded` if its owner has too many unfinished ones
+   * @throws RouterError `rate_limit_exceeded` if its owner has too many unfinished batches
    */
   async create(batch: NewBatch): Promise<BatchRecord> {
     const { id, owner, api, createdAt, expiresAt } = batch;
@@ -96,7 +97,7 @@ export class Batches {
 
   /**
    * Returns the owner's newest batches of several APIs together.
-   * @param after the batch that they follow, which may be of any of the APIs; undefined for the first page
+   * @param after the last batch of the previous page, which may be of any of the APIs; undefined for the first page
    */
   async listAll(
     owner: string,
@@ -112,8 +113,8 @@ export class Batches {
   }
 
   /**
-   * Returns ids and creation times of the batches after `after`, or of the first ones, newest first. If there are enough, it returns more
-   * than `limit`.
+   * Returns ids and creation times of the batches that follow `after`, or of the newest ones if it is undefined, newest first. Returns more
+   * than `limit` if there are more.
    */
   async #idsAfter(
     name: string,
@@ -137,7 +138,7 @@ export class Batches {
 
   /**
    * Cancels a batch. A batch that is over stays as it is.
-   * @returns whether it was unfinished
+   * @returns whether the batch was unfinished
    */
   async cancel(id: string): Promise<boolean> {
     return (await cancel.run(this.#redis, { args: { prefix: this.#prefix, id } })) === 1;
@@ -145,7 +146,7 @@ export class Batches {
 
   /**
    * Removes a batch that is over.
-   * @returns false for an unfinished one
+   * @returns false if the batch is unfinished
    */
   async delete(id: string): Promise<boolean> {
     return (await remove.run(this.#redis, { args: { prefix: this.#prefix, id } })) === 1;

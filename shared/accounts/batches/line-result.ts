@@ -22,14 +22,17 @@ const lineObjectSchema = storedJson(z.object({ outcome: z.enum(['succeeded', 'er
 /** A result whose text, including the line break at its end, is in an object. */
 export type LineObject = z.infer<typeof lineObjectSchema>;
 
-/** A result in its stored form. `stored` is the same in all calls that record this result; the `stored` of any other runner differs. */
+/**
+ * A result in its stored form. `stored` is equal in all calls that record this result. If another runner works on the same line, its
+ * `stored` differs.
+ */
 export interface StorableResult extends Pick<LineResult, 'outcome' | 'error'> {
   stored: string;
   /** The upload with the result's text; undefined if the text is in `stored`. */
   part?: SlicePart;
 }
 
-/** Seals a result with its text for Redis, for the batch's owner. */
+/** Seals a result, including its text, with the key of the batch's owner, to be stored in Redis. */
 export async function sealResult(result: LineResult, sealer: Sealer): Promise<StorableResult> {
   const { outcome, error } = result;
   // The token makes the stored form of each runner's result differ, even if the texts are equal.

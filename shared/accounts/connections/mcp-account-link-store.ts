@@ -13,10 +13,10 @@ import type { OwnerKeys } from '../secrets/owner-keys.ts';
 const keepConnection = new RedisScript(new URL('lua/keep-connection.lua', import.meta.url));
 const endRefresh = new RedisScript(new URL('lua/end-refresh.lua', import.meta.url));
 
-/** Milliseconds after the beginning of a try to connect until it is over. The person must have signed in at the server by then. */
+/** Milliseconds that a try to connect lasts. The person must sign in at the server within this time. */
 const connectMs = 600_000;
 
-/** Maximum of tries to connect that a person may begin within that time. */
+/** Maximum of tries to connect that a person may begin within `connectMs`. */
 const maxAttempts = 20;
 
 /** Milliseconds after the beginning of a refresh until another process may refresh the MCP account link. No refresh takes that long. */
@@ -28,7 +28,7 @@ const storedConnectionSchema = storedJson(
     version: z.string(),
     /** URL of the server when the person connected. */
     url: z.string(),
-    /** The secrets for the server, sealed for the person; absent when the link is over and the person must connect again. */
+    /** The secrets for the server, sealed for the person; absent when the link has ended and the person must connect again. */
     sealed: z.string().optional(),
     connectedAt: z.number(),
     /** When the access token was issued. */
@@ -93,7 +93,10 @@ export class McpAccountLinkStore {
     return (await callRedis(this.#redis.hdel(this.#names.connectionsOf(person), server))) === 1;
   }
 
-  /** Returns the secrets of an MCP account link; undefined when it is over, or was sealed with a secret that the cluster no longer has. */
+  /**
+   * Returns the secrets of an MCP account link; undefined when the link has ended, or its secrets were sealed with a secret that the
+   * cluster no longer has.
+   */
   openSecrets(person: string, server: string, { sealed }: StoredMcpAccountLink): unknown {
     return sealed === undefined ? undefined : this.#unseal(person, `connection to ${server}`, sealed);
   }
@@ -110,8 +113,8 @@ export class McpAccountLinkStore {
 
   /**
    * Ends a refresh and releases its lock.
-   * @param next the new link; undefined if it is not known how the refresh ended. It is not stored if the link was replaced or removed
-   * meanwhile.
+   * @param next the new link; undefined if it is not known how the refresh ended. The new link is not stored if the old one was replaced or
+   * removed meanwhile.
    */
   async endRefresh(
     person: string,
@@ -127,7 +130,9 @@ export class McpAccountLinkStore {
 
   /**
    * Stores a try to connect for ten minutes.
-   * @returns the `state` of the try; undefined for a person with too many tries
+   * @param attempt returns what to store for a `state`, which is sealed
+   * @returns the `state` of the try; undefined for a person with too
+   * many tries
    */
   async beginConnect(person: string, attempt: (state: string) => Promise<object>): Promise<string | undefined> {
     const count = this.#names.connectionAttempts(person);
@@ -139,7 +144,7 @@ export class McpAccountLinkStore {
     return state;
   }
 
-  /** Removes the try with this `state`, and returns it; undefined for a try that is over, or of another person. */
+  /** Removes the try with this `state`, and returns what was stored for it; undefined if the try is over or belongs to another person. */
   async takeConnect(person: string, state: string): Promise<unknown> {
     const sealed = await callRedis(this.#redis.getdel(this.#names.connectionAttempt(tokenHash(state))));
     return sealed === null ? undefined : this.#unseal(person, 'attempt', sealed);

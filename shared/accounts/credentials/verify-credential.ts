@@ -29,7 +29,7 @@ export function createCredentialVerifier({ keys, tokens, issuers }: Credentials)
   };
 }
 
-/** Returns the issuer that a credential names, unverified; undefined if it is no JWT. */
+/** Returns the issuer that a credential names, unverified; undefined if the credential is no JWT. */
 export function readIssuer(credential: string): unknown {
   const [, claims] = jwtForm.exec(credential) ?? [];
   return claims === undefined ? undefined : issuerOfClaims(claims);

@@ -59,7 +59,7 @@ export interface ExternalAccount extends ExternalSubject {
 }
 
 export interface StoredAccount extends ExternalAccount {
-  /** Whether there is a refresh token that this node cannot open, because the node does not have the secret of its seal, or not yet. */
+  /** Whether there is a refresh token that this node cannot open, because the node lacks the secret of its seal, maybe only for now. */
   isSealed: boolean;
   /** Changes when a further answer of the provider is stored. */
   turn?: string | undefined;
@@ -80,7 +80,10 @@ export interface ExternalAccountsParts {
   report: ReportUnreadable;
 }
 
-/** The accounts of people at providers, in Redis; refresh tokens are sealed. Every method throws `store_unavailable` as KeyStore does. */
+/**
+ * The accounts of people at providers, in Redis; refresh tokens are sealed. Every method throws `store_unavailable` while Redis is
+ * unavailable.
+ */
 export class ExternalAccounts {
   readonly #redis: Redis;
   readonly #names: AccountNames;
@@ -98,7 +101,10 @@ export class ExternalAccounts {
     return (await this.#owners(subject))[0]?.userId;
   }
 
-  /** Creates the account of a person who signs in for the first time. */
+  /**
+   * Creates the account of a person who signs in for the first time. Returns `email taken` if another person has the address, `taken` if
+   * the account at the provider belongs to a person already.
+   */
   async create(person: NewExternalPerson, start: PersonStart): Promise<UserRecord | 'email taken' | 'taken'> {
     const { name, email, role } = person;
     // No password matches an empty hash.
@@ -123,7 +129,8 @@ export class ExternalAccounts {
   /**
    * Links an account at a provider to the person with an address. Ends what an earlier holder of that person's account may have: sign-in
    * sessions, programs, admin tokens, the password, and second factors.
-   * @returns false if the account belongs to a person, or the person has an account at a provider already or another address
+   * @returns false if the account belongs to a person already, the person already has an account at a provider, or the person has another
+   * address
    */
   async link({ id: userId, email }: Pick<UserRecord, 'id' | 'email'>, account: ProviderAccount): Promise<boolean> {
     const { externalAccounts, user, externalAccount, secondFactor } = this.#names;
@@ -144,14 +151,14 @@ export class ExternalAccounts {
     return typeof provider === 'string' ? provider : undefined;
   }
 
-  /** Returns the names of the providers at which people have an account, by the id of each person who has one. */
+  /** Returns the names of the providers at which people have an account, by the ids of those people who have one. */
   async readProviders(userIds: readonly string[]): Promise<Map<string, string>> {
     const steps = this.#redis.pipeline();
     for (const id of userIds) steps.hget(this.#names.externalAccount(id), 'provider');
     const replies = (await callRedis(steps.exec())) ?? [];
     return new Map(
       replies.flatMap(([error, provider], at) => {
-        // As in `readHash`, an account that cannot be read does not fail the whole list: its person counts as one without an account.
+        // As in `readHash`, an account that cannot be read does not fail the whole list: its person counts as having no account.
         if (error && !isWrongType(error)) throw storeUnavailable(error);
         const id = userIds[at];
         return id !== undefined && typeof provider === 'string' ? [[id, provider]] : [];
@@ -180,8 +187,8 @@ export class ExternalAccounts {
 
   /**
    * Stores the answer of a provider. An answer that is valid for some time ends an earlier refusal. The issuer stays in its stored form.
-   * @param replaced the stored account that the answer replaces; if undefined, it replaces any account
-   * @param turn the same value for a repeated call, made because the store may have stored the answer although its reply was lost
+   * @param replaced the stored account that the answer replaces; if undefined, the answer replaces any account
+   * @param turn a random name of the answer. A call that is repeated, because the store's reply was lost, passes the same name
    * @returns the stored account; undefined if another account than `replaced` is stored, or the person no longer has this account because
    * they were deleted
    */
@@ -242,7 +249,7 @@ export class ExternalAccounts {
   }
 }
 
-/** Returns the stored fields of an account before the provider's first answer. A call of `store` follows. */
+/** Returns the stored fields of an account before the provider's first answer, which a call of `store` then adds. */
 function justLinked({ provider, issuer, subject }: ProviderAccount): Record<string, string> {
   return toStoredFields({ provider, issuer, subject, goodUntil: Date.now() });
 }

@@ -79,8 +79,9 @@ export interface FilePageQuery {
  * What an upload is to become.
  *
  * - `file`: a file to which the bounds of its owner apply.
- * - `part`: results of finished work. Room is reserved for it twice: for itself, and for the file into which the parts are joined.
- * - `join`: a file of joined parts. It uses the room that was reserved with its parts, and counts for its owner once it is a file.
+ * - `part`: results of finished work. Room is reserved for a part twice: for the part itself, and for the file into which the parts are
+ *   joined.
+ * - `join`: a file of joined parts. A join uses the room that was reserved with its parts, and counts for its owner once it is a file.
  */
 export type UploadKind = 'file' | 'part' | 'join';
 
@@ -89,6 +90,7 @@ export interface Reservation {
   object: string;
   /** Bytes in addition to those that are reserved already; 0 only shows that the upload goes on. */
   bytes: number;
+  /** Whether this is the upload's first reservation. */
   begins: boolean;
   kind: UploadKind;
 }
@@ -106,9 +108,9 @@ export class OwnerGoneError extends RouterError {
  * The records of files in Redis, and the room that their owners use. A file of another owner counts as unknown. Every method throws
  * `store_unavailable`.
  *
- * The object of a file is in another store. It is listed for removal before its first byte is stored until it becomes a file, and again
- * after the file was removed. So no object is left behind when a process dies. An object that a batch holds stays, and counts for its
- * owner, until the batch releases it.
+ * The object of a file is in another store. The object is listed for removal from before its first byte is stored until it becomes a file,
+ * and again after the file was removed. So no object is left behind when a process dies. An object that a batch holds stays, and counts for
+ * its owner, until the batch releases it.
  */
 export class FileRecords {
   readonly #redis: Redis;
@@ -126,7 +128,7 @@ export class FileRecords {
 
   /**
    * Reserves room for an upload.
-   * @throws OwnerGoneError; RouterError `storage_quota_exceeded`, `storage_full`, or `store_unavailable` for an upload that counts as dead
+   * @throws OwnerGoneError; RouterError `storage_quota_exceeded`, `storage_full`, or, if the upload counts as dead, `store_unavailable`
    */
   async reserve({ owner, object, bytes, begins, kind }: Reservation): Promise<void> {
     const { ownerBytes, totalBytes } = this.#bounds;
@@ -141,7 +143,7 @@ export class FileRecords {
 
   /**
    * Turns a complete upload into a file.
-   * @throws RouterError `store_unavailable` for an upload that counts as dead
+   * @throws RouterError `store_unavailable` also if the upload counts as dead, or its owner no longer exists
    */
   async keep(owner: string, record: FileRecord): Promise<void> {
     const args = { prefix: this.#prefix, owner, ...fileArgs(record) };
@@ -184,7 +186,8 @@ export class FileRecords {
   }
 
   /**
-   * Checks that there is room for results that are stored beyond the bounds of their owner. To be called before the work that makes them.
+   * Checks that there is room for results that are stored beyond the bounds of their owner. To be called before the work that makes these
+   * results.
    * @throws RouterError `storage_quota_exceeded` if the owner's files have the maximum of bytes; `storage_full` if all files, together with
    * the room that is reserved for joining results, leave only the room for the results of work that has begun
    */
@@ -236,7 +239,7 @@ export class FileRecords {
   }
 }
 
-/** Returns the fields of a record that the scripts which make a file need. */
+/** Picks the fields of a record that the scripts need to make a file. */
 export function fileArgs({ object, id, purpose, bytes, expiresAt }: FileRecord) {
   return { object, id, purpose, bytes, expiresAt };
 }

@@ -22,7 +22,7 @@ export const answerKeepMs = 600_000;
 /** Milliseconds after the death of a node until the keys of its executions are free. */
 const leaseMs = 6_000;
 
-/** Milliseconds after a read for which its follower counts as waiting for more of the answer. */
+/** Milliseconds after each read of a follower in which the follower counts as waiting for more of the answer. */
 const followerMs = 3_500;
 
 /** Maximum of entries in one read. */
@@ -65,7 +65,7 @@ export interface AnswerEntry {
   last: number;
   bytes: Uint8Array | undefined;
   head: AnswerHead | undefined;
-  /** Endpoint and digest of the request, if more of them is known than before. */
+  /** Endpoint and digest of the request, if more of them is known than at the previous entry. */
   facts: RequestFacts | undefined;
 }
 
@@ -80,10 +80,11 @@ export interface ReadAnswer {
   state: 'running' | 'gone' | 'whole' | 'cut' | 'cancelled';
   /** How many executions with the key came before this one. */
   number: number;
+  /** Number of the event that will follow the stored ones. */
   next: number;
   /** Whether there was no room for the answer, so that it is not kept. */
   isLost: boolean;
-  /** Undefined, as `head` is, in a read after an event, because the follower has both already. */
+  /** `facts` and `head` are undefined in a read after an event, because the follower has both already. */
   facts: RequestFacts | undefined;
   head: AnswerHead | undefined;
   /** The entries that were read; more may follow. The first entry may have events that are older than requested. */

@@ -30,7 +30,7 @@ export async function createKey(store: KeyStore, settings: Omit<NewKey, 'ownerId
   return key;
 }
 
-/** Creates a key of a person or team, or returns why it was not created. Throws as `createKey` does. */
+/** Creates a key of a person or team, or returns why it was not created. Throws the errors of `createKey`. */
 export async function createOwnedKey(
   store: KeyStore,
   settings: NewKey & { ownerId: string },
@@ -41,8 +41,8 @@ export async function createOwnedKey(
 }
 
 /**
- * Replaces a key by a new one with the old key's permitted settings. The old key expires after `overlapMs`. The use of both counts
- * together. If the new key is issued, it cannot read what the old key has stored. Throws as `createKey` does.
+ * Replaces a key by a new one with the old key's permitted settings. The old key expires after `overlapMs`. The use of both keys counts
+ * together. If an administrator issues the new key, it cannot read what the old key has stored. Throws the errors of `createKey`.
  * @returns the new key, or why none was created; `not usable` if the old key is revoked, expired, replaced or unknown
  */
 export async function rotateKey(
@@ -54,7 +54,7 @@ export async function rotateKey(
   const priority = permittedClass(old);
   const settings = { kind, name, class: priority, ownerId, expiresAt, models, tiers, tools, limits, weight };
   const { raw, record } = await prepareKey({ ...settings, createdBy, issuedBy });
-  // Of all usable keys whose use counts together, the newest represents them: this one, even if both were made within one millisecond.
+  // The newest of all usable keys whose use counts together represents them. So the new key is the newer one even within one millisecond.
   const createdAt = Math.max(record.createdAt, old.createdAt + 1);
   const key = { raw, record: { ...record, createdAt, countedAs: old.countedAs ?? old.id } };
   const outcome = await store.replace(

@@ -4,7 +4,7 @@ export class QueueFullError extends Error {
 }
 
 export interface FairQueueLimits {
-  /** Maximum of tasks that run at once. */
+  /** Maximum of tasks that run at the same time. */
   concurrency: number;
   /** Maximum of one owner's tasks that wait. */
   waitingPerOwner: number;

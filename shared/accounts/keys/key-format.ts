@@ -27,12 +27,12 @@ export const idLength = 12;
 /** Random characters of a secret, 5 bits each: 165 random bits. */
 export const randomLength = 33;
 
-/** Characters of a checksum, 5 bits each. Seven have room for the 32 bits of a CRC-32. */
+/** Characters of a checksum, 5 bits each. Seven characters have room for the 32 bits of a CRC-32. */
 export const checksumLength = 7;
 
 /**
  * Computes the last characters of a key from everything before them, so that a typo or random garbage is recognised without computing a
- * hash. It is no protection against a forger, who can compute it as well.
+ * hash. The checksum is no protection against a forger, who can compute it as well.
  */
 export function keyChecksum(unchecked: string): string {
   let rest = crc32(unchecked);

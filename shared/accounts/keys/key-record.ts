@@ -53,7 +53,7 @@ export const keyRecordSchema = z.object({
   replacedBy: z.string().optional(),
   /**
    * Id of the first key in a chain of replacements. The use of all keys in the chain counts as the use of that key. Absent in a key that
-   * replaced none.
+   * replaced no other.
    */
   countedAs: z.string().optional(),
   revokedAt: z.coerce.number().optional(),
@@ -95,7 +95,7 @@ export interface KeyOwner {
   /** See `weightSchema`; undefined: 1. */
   weight?: number | undefined;
   ceiling?: Ceiling | undefined;
-  /** Whether all keys of the owner are refused, because the owner is blocked or their provider refuses them. */
+  /** Whether all keys of the owner are refused, because the owner is blocked, or is a person whom the provider refuses. */
   blocked: boolean;
   /** Present for a team if the requests of all its keys are recorded. */
   records?: RecordingSwitch;
@@ -119,7 +119,7 @@ export interface KeyIdentity {
   readonly storesAs?: string | undefined;
   /** Names of models that the key may request; undefined: all. */
   readonly models: readonly string[] | undefined;
-  /** Lists of models of the person or the team. A model must be in each of them, too. */
+  /** Lists of models of the person or the team. A model must also be in each of these lists. */
   readonly ownerModels?: readonly (readonly string[])[] | undefined;
   /** Tiers that may serve the key; undefined: all. */
   readonly tiers: readonly Tier[] | undefined;
@@ -153,13 +153,13 @@ export function isUsable({ revokedAt, expiresAt, ownerId, owner }: FoundKey, now
   return ownerId === undefined || owner?.blocked === false;
 }
 
-/** Returns the party for which the use of a key counts against the key's limits. */
+/** Returns the party that the use of a key is counted for: the key itself, or the first key in its chain of replacements. */
 export function partyOfKey({ id, countedAs = id }: Pick<KeyRecord, 'id' | 'countedAs'>): `key:${string}` {
   return `key:${countedAs}`;
 }
 
 /**
- * Returns the keys that can be used at a time, by party. Of several keys with the same party, returns the newest one.
+ * Returns the keys that can be used at the time `now`, by party. Of several keys with the same party, returns the newest one.
  * @param keys in the order of their creation
  */
 export function liveKeysByParty(keys: readonly FoundKey[], now: number): ReadonlyMap<`key:${string}`, FoundKey> {
@@ -207,7 +207,7 @@ export function identityOfKey(found: FoundKey, priority: PriorityClass = permitt
   });
 }
 
-/** Returns the switch that records the requests of a key, its own or its team's; undefined if they are not recorded. */
+/** Returns the switch that records the requests of a key: the key's or its team's; undefined if the requests are not recorded. */
 export function findRecordingSwitch({
   kind,
   records,

@@ -113,7 +113,7 @@ export class KeyStore {
   /** Returns the keys that can be read and expire at `from` or later, but before `to`, both in ms since 1970, oldest first. */
   async listExpiring(from: number, to: number): Promise<FoundKey[]> {
     const ids = await callRedis(this.#redis.zrange(this.#names.keys, '0', '-1'));
-    // Reads only one field of each key, because few keys expire soon. The records of these are then read as a whole.
+    // Reads only one field of each key, because few keys expire soon. The records of these few keys are then read as a whole.
     const expiries = await mapInPages(ids, (id) => callRedis(this.#redis.hget(this.#names.key(id), 'expiresAt')));
     return this.#findAll(
       ids.filter((_, at) => {
@@ -164,7 +164,7 @@ export class KeyStore {
 
   /**
    * Changes the fields in `change`; the value undefined removes a field.
-   * @returns `over` if the key is revoked or replaced, so that it was not changed; `stale` if it is not at revision `ifRevision`
+   * @returns `over` if the key is revoked or replaced, so that it was not changed; `stale` if its revision is not `ifRevision`
    */
   async change(id: string, change: Partial<KeyChange>, ifRevision?: number): Promise<KeyChangeOutcome> {
     const name = this.#names.key(id);
@@ -190,7 +190,7 @@ export class KeyStore {
     });
     const [outcome, ...unread] = ended as [number, ...string[]];
     if (outcome === -1) return 'unknown';
-    // Also done for a key that was revoked before, because Redis may have become unavailable before this step.
+    // A key that was revoked before gets this step, too, because Redis may have become unavailable before it.
     await cancelBatchesOfOwner(this.#redis, this.#prefix, storesAs ?? owner ?? id, isOwned ? id : undefined);
     for (const store of unread) {
       await cancelBatchesOfOwner(this.#redis, this.#prefix, store);
@@ -235,7 +235,7 @@ export class KeyStore {
       fields: toStoredFields(old === undefined ? record : { ...identityFields(record), class: old.priority }),
     };
     const [outcome = '', orphan] = String(await createKey.run(this.#redis, { keys: names, args })).split(' of ');
-    // Removes what was stored by the key that made room.
+    // Removes what was stored by the old key that was removed to make room.
     if (orphan !== undefined) await removeAllOfOwner(this.#redis, this.#prefix, orphan);
     return outcome;
   }
@@ -249,7 +249,7 @@ export class KeyStore {
     return ownerId === undefined || kind === 'router' ? undefined : this.#owners[kind].find(ownerId);
   }
 
-  /** Returns those of the keys that can be read. A key whose owner cannot be read is returned as one of a blocked owner. */
+  /** Returns those of the keys that can be read. A key whose owner cannot be read is returned with a blocked owner. */
   async #findAll(ids: readonly string[]): Promise<FoundKey[]> {
     const records = await this.#records.findAll(ids);
     return mapInPages(records, async (record) => {

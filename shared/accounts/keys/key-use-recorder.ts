@@ -7,8 +7,8 @@ const writeAfterMs = 5_000;
 const maxKeys = 10_000;
 
 /**
- * Records when keys are used, to the minute. Requests do not wait for that. Uses are written together after five seconds, at most once a
- * minute per key. While Redis is unavailable, uses are lost; the next use is recorded again.
+ * Records when keys are used, to the minute. Requests do not wait for the record. Uses are written together after five seconds, at most
+ * once a minute per key. Uses are lost while Redis is unavailable.
  */
 export class KeyUseRecorder {
   readonly #store: Pick<KeyStore, 'noteUses'>;

@@ -28,15 +28,15 @@ const wrongKeysKept = 10_000;
 const wrongKeptMs = 10_000;
 const storeRetryMs = 1_000;
 /**
- * Maximum of keys that are verified at once. Each of them keeps its requests waiting. It is twice the number of keys that may wait for an
- * Argon2 computation.
+ * Maximum of keys that are verified at once. Each verification keeps the requests with its key waiting. The maximum is twice the number of
+ * keys that may wait for an Argon2 computation.
  */
 const verificationsAtOnce = 512;
 /** Maximum of reads of the store at once for texts that are no keys. The refusals of further such texts are counted for no key. */
 const mistypedAtOnce = 64;
 const waitingLimits = { waitingPerOwner: 4, waiting: 256 };
 
-/** The store of keys with their owners. Both methods throw RouterError `store_unavailable` while it is unavailable. */
+/** The store of keys with their owners. Both methods throw RouterError `store_unavailable` while the store is unavailable. */
 export interface KeySource {
   find(id: string): Promise<FoundKey | undefined>;
   replaceHash(id: string, from: string, to: string): Promise<boolean>;
@@ -64,8 +64,9 @@ interface Verification {
 
 /**
  * Verifies raw keys and returns their identities. A key in use is verified from memory in about a microsecond. A key that is new to this
- * process costs a read of the store and an Argon2 computation. Callers with the same key share both. Different keys are served in rotation,
- * so that a flood of wrong keys delays nobody for long. If a hash was computed with another cost than new hashes are, it is replaced.
+ * process costs a read of the store and an Argon2 computation. Callers with the same key share the read and the computation. Different keys
+ * are served in rotation, so that a flood of wrong keys delays nobody for long. If a hash was computed with another cost than new hashes
+ * are, it is replaced.
  *
  * Raw keys are recognised by a digest that is keyed with a secret of this process. So nothing in its memory can be used to sign in.
  */
@@ -79,8 +80,8 @@ export class KeyVerifier {
   /** Verified keys by id. Only one secret is right for an id, so any other secret is known to be wrong. */
   readonly #known: LRUCache<string, KnownKey>;
   /**
-   * Wrong raw keys by digest: when the raw key is verified again, and the key that has its id. They are not in `#known`, so that they never
-   * evict verified keys.
+   * Wrong raw keys by digest: until when each is refused without a verification, and the key that has its id. They are not in `#known`, so
+   * that they never evict verified keys.
    */
   readonly #wrong = new LRUCache<string, { until: number; key: RefusedKey | undefined }>({ max: wrongKeysKept });
   #timesMarkedStale = 0;
@@ -204,7 +205,8 @@ export class KeyVerifier {
       known.trustedUntil = trustedUntil(storeRetryMs, known.expiresAt);
       return;
     }
-    // If the key was marked stale meanwhile, the record may have been read before that. (After `drop`, this entry is not found any more.)
+    // If the key was marked stale meanwhile, the record may have been read before the change. (After `drop`, this entry is not found any
+    // more.)
     if (this.#timesMarkedStale !== timesMarkedStale) return;
     if (record === undefined || !isUsable(record, Date.now()) || record.hash !== known.hash) {
       this.#known.delete(id);
@@ -260,7 +262,7 @@ export class KeyVerifier {
     }
   }
 
-  /** Replaces the hash of a key whose secret was just verified against it. The caller does not wait for that. */
+  /** Replaces the hash of a key whose secret was just verified against it. The caller does not wait. */
   async #replaceHash({ id, secret }: ParsedKey, known: KnownKey): Promise<void> {
     try {
       const hash = await this.#queue.run(id, () => hashKeySecret(secret));
@@ -273,7 +275,8 @@ export class KeyVerifier {
   async #matches({ id, secret }: ParsedKey, phc: string): Promise<boolean> {
     try {
       return await this.#queue.run(id, async () => {
-        // The right secret was found while this one waited. This one is wrong, because callers with the same key share a verification.
+        // While this secret waited, another one was found to be right. So this one is wrong: callers with the same key share a
+        // verification.
         if (this.#known.peek(id)?.hash === phc) return false;
         return this.#matchesHash(phc, secret);
       });

@@ -4,7 +4,10 @@ import { addThingCounts, parseCounts, parseKeyField, zeroThingCounts, readSpanHa
 import { spansKeptMs, thingKinds, type ThingCount } from './span-sums.ts';
 import type { UsageFilter, UsageViewer } from './usage-record.ts';
 
-/** The groupings of hourly sums. Only sums of models and keys are stored; those of teams and people are added up from their keys. */
+/**
+ * The groupings of hourly sums. Only sums of models and keys are stored. The sums of teams and people are added up from those of their
+ * keys.
+ */
 export const hourGroups = ['model', 'key', 'team', 'user'] as const;
 export type HourGroupName = (typeof hourGroups)[number];
 

@@ -69,13 +69,13 @@ function periodOf(step: Step, at: number): Period {
   return { name: periodName(step, beginning), beginning, expiry: computeExpiry(step, beginning) };
 }
 
-/** Returns what a batch of requests adds to each row of each day and month, in the form for the script. */
+/** Returns what requests add to each row of each day and month, in the form for the script. */
 function totalsByRow(records: readonly UsageRecord[]) {
   const rows = new Map<
     string,
     { period: string; expiresAt: number; row: string; substitute: string; sum: UsageTotals }
   >();
-  // Nearly all requests of a batch are of one day.
+  // Nearly all requests that are written together are of one day.
   let periods: Period[] = [];
   for (const record of records) {
     const of = totalsRowOf(record);

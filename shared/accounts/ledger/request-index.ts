@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { callRedis, callRedisAll } from '../redis/call-redis.ts';
 
-/** Number of full hashes of the index that have all ids together. One hash has at most an eighth of them. */
+/** Number of full hashes that contain the whole index of ids. Each hash has at most an eighth of the ids. */
 const parts = 8;
 
 /**

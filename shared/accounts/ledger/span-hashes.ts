@@ -53,7 +53,10 @@ export function addThingCounts(sums: Record<ThingCount, number>, counts: readonl
 
 const keySchema = storedJson(z.tuple([z.string(), z.string(), z.string()]));
 
-/** Parses the field of a key into its id and the id of its owner, which is empty if it has none. Undefined for other fields. */
+/**
+ * Parses the field of a key into the key's id and the id of its owner. `user` and `team` are empty if the owner is none. Undefined for
+ * other fields.
+ */
 export function parseKeyField(field: string): { key: string; user: string; team: string } | undefined {
   if (!field.startsWith(thingKinds.key)) return undefined;
   const { data } = keySchema.safeParse(field.slice(1));

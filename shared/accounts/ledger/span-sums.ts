@@ -5,7 +5,7 @@ import type { UsageRecord, UsageViewer } from './usage-record.ts';
 
 const hourMs = 3_600_000;
 
-/** The steps of the sums of the last hours. Their values are the milliseconds from the beginning of a step until its sums expire. */
+/** The steps of the sums of the last hours, each with the milliseconds from the beginning of a step until its sums expire. */
 export const spansKeptMs = { minutes: 2 * hourMs, hour: 8 * 24 * hourMs } as const;
 export type SpanStep = keyof typeof spansKeptMs;
 
@@ -69,7 +69,7 @@ interface Span {
 
 /** Returns what requests add to the sums of the last hours, in the form for the script. */
 export function spansOf(records: readonly UsageRecord[], now = Date.now()) {
-  // Grouped by five minutes, because these determine the hour, too.
+  // Requests are grouped by five minutes, which determine the hour, too.
   const spans = new Map<number, Span>();
   for (const record of records) {
     const beginning = findBeginning('minutes', record.at);

@@ -13,12 +13,12 @@ const writeEveryMs = 500;
 const batchSize = 500;
 
 /**
- * Milliseconds after a batch was written for which it stays in memory, to be written again. A primary that fails may lose batches that its
+ * Milliseconds for which a written batch stays in memory, so that it can be written again. A primary that fails may lose batches that its
  * replica has not received. Sentinels name the new primary within this time.
  */
 const rememberedMs = 20_000;
 
-/** Maximum of written batches in memory. They have 20,000 requests and take some ten megabytes. */
+/** Maximum of written batches in memory. Together they have 20,000 requests and take some ten megabytes. */
 const maxRemembered = 40;
 
 const closeMs = 3_000;
@@ -26,6 +26,7 @@ const closeMs = 3_000;
 export interface UsageLedgerBounds {
   /** Maximum of single requests that are kept. */
   maxRequests: number;
+  /** Milliseconds for which single requests are kept. */
   requestsKeptMs: number;
   /** Maximum of requests that wait to be written while Redis is unavailable. Default 10,000. */
   maxWaiting?: number;
@@ -44,8 +45,8 @@ interface Batch {
 
 /**
  * Writes every finished request to Redis, in batches. No request waits for that. A batch is written once, even if the reply was lost. Each
- * new connection to Redis may lead to a new primary. So the last batches are written again then; the script skips those that are stored.
- * While Redis is unavailable, finished requests are kept up to a maximum. Further ones are counted as dropped.
+ * new connection to Redis may lead to a new primary, which may lack the last batches. So they are written again; the script skips those
+ * that are stored. While Redis is unavailable, finished requests are kept up to a maximum. Further requests are counted as dropped.
  */
 export class UsageLedger {
   readonly #redis: Redis;
@@ -83,7 +84,7 @@ export class UsageLedger {
     return this.#waiting.length + (this.#batch?.records.length ?? 0);
   }
 
-  /** Adds a finished request. It is written within a second. */
+  /** Adds a finished request, which is written within a second. */
   add(record: UsageRecord): void {
     if (this.#waiting.length >= this.#bounds.maxWaiting) {
       if (this.#dropped === 0) this.#log.error('Redis is away for too long: use is not written down any more');

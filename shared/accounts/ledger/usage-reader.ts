@@ -25,7 +25,7 @@ const pageSize = 500;
 /** Fields that Redis scans in one step of reading totals. */
 const fieldsAtOnce = 1_000;
 
-/** Maximum of entries that are read for one page of requests. If few of them match the filter, the page has fewer than `limit`. */
+/** Maximum of entries that are read for one page of requests. If few of them match the filter, the page has fewer requests than `limit`. */
 const maxLookedAt = 50_000;
 
 /** Milliseconds after the beginning of a read until it ends, even if the page has fewer requests than its limit. */
@@ -49,11 +49,12 @@ export interface ReportQuery {
 
 export interface RequestPage {
   requests: UsageRecord[];
+  /** The cursor of each request. */
   cursors: string[];
   /** The cursor of the next page; absent on the last page. */
   next?: string;
   /**
-   * The cursor of the newest request, whoever may see it. It is `after` if no newer request was read. Absent if the query has `before` but
+   * The cursor of the newest request, whoever may see it. Equals `after` if no newer request was read. Absent if the query has `before` but
    * no `after`.
    */
   newest?: string;
@@ -101,8 +102,8 @@ export class UsageReader {
 
   /**
    * Returns single requests, newest first by the time of their end.
-   * @param before the cursor of an earlier page, or of a request: returns only requests that ended before it
-   * @param after the cursor of a request: returns only requests that ended after it
+   * @param before the cursor of an earlier page, or of a request: returns only requests that ended before that page or request
+   * @param after the cursor of a request: returns only requests that ended after that request
    */
   async requests(
     viewer: UsageViewer,

@@ -29,6 +29,7 @@ export function explainExcess(parties: readonly PartyLimits[], amount: Amount): 
   return new RouterError('request_exceeds_limit', message);
 }
 
+/** Returns the error for a request that limits refuse. It explains the limit for which the client must wait longest. */
 export function explainRefusal(uses: readonly PartyUse[], amount: Amount): RouterError {
   const [worst] = shortfalls(uses, amount)
     .map((shortfall) => ({ shortfall, waitMs: waitMs(shortfall, uses[0]?.at ?? 0) }))

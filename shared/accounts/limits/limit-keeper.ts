@@ -27,10 +27,10 @@ const reservationsAtOnce = 500;
 
 const partiesAtOnce = 200;
 
-/** Milliseconds after the refusal of a party over its limit of requests per minute for which it is refused without a call to Redis. */
+/** Milliseconds for which a party that is over its limit of requests per minute is refused without further calls to Redis. */
 const refusedMs = 1_000;
 
-/** Maximum of parties in memory that are refused in this way. */
+/** Maximum of parties in memory that are refused without calls to Redis. */
 const maxRefused = 10_000;
 
 const closeMs = 2_000;
@@ -43,7 +43,7 @@ export interface LimitKeeperTimes {
   renewEveryMs?: number;
 }
 
-/** The reservation of one request. Only the first call of either method counts. */
+/** The reservation of one request. Only the first call of one of the two methods counts. */
 export interface Reservation {
   /** Replaces the reservation by the actual use. Both amounts are 0 if the request died before it cost anything. */
   commit(spent: Amount): void;
@@ -67,7 +67,7 @@ export type ReserveResult =
  * later, as long as this process lives. The use of a request counts in the day and the month (UTC) in which it began. Limits per minute are
  * buckets: requests may use the whole limit at once, and then it becomes available again evenly, within a minute.
  *
- * All numbers are whole. State is in Redis alone, under `<prefix>limit:` (see `lua/reservations.lua`). Redis must not evict keys. If it
+ * All numbers are whole. State is in Redis alone, under `<prefix>limit:` (see `lua/reservations.lua`). Redis must not evict keys. If Redis
  * loses its data, the recorded use is lost, too.
  */
 export class LimitKeeper {
@@ -109,10 +109,12 @@ export class LimitKeeper {
     ];
   }
 
+  /** Number of running requests that have a reservation. */
   get reserved(): number {
     return this.#reserved.size + this.#shares.running;
   }
 
+  /** Number of finished requests whose use is not committed yet. */
   get uncommitted(): number {
     return this.#uncommitted.size + this.#shares.uncounted;
   }
@@ -168,7 +170,8 @@ export class LimitKeeper {
       const args = { id, keepMs: this.#reservationMs, ...amount, parties: parties.map(scriptParty) };
       reply = await this.#run('reserve', args);
     } catch (error) {
-      // A call that was sent may have been executed all the same. A call that was not sent needs no commit, as those are bounded in number.
+      // A call that was sent may have been executed all the same. A call that was not sent gets no commit, because commits that wait are
+      // bounded in number.
       if (isSent) this.#commit(id, { tokens: 0, cost: 0 });
       throw error;
     }

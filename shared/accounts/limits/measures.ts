@@ -12,8 +12,9 @@ export interface Measure {
   readonly spent: number;
   /** The use that is reserved for unfinished requests. Some of it may be released at any moment. */
   readonly reserved: number;
+  /** What a request needs of the limit. */
   readonly wanted: number;
-  /** The use of a rate leaks away evenly, that of a budget ends with its period, that of concurrency ends with the requests. */
+  /** The use of a rate leaks away evenly. The use of a budget ends with its period, the use of concurrency with the requests. */
   readonly kind: 'rate' | 'budget' | 'concurrency';
   /** The number that stands for one request, one token or one dollar. */
   readonly unit: number;

@@ -31,6 +31,7 @@ export interface PartyUse extends PartyLimits {
   readonly at: number;
   /** Levels of the two buckets that leak their limit in a minute, in units times 60,000; 0 for a bucket without a limit. */
   readonly buckets: { readonly requests: number; readonly tokens: number };
+  /** Number of running requests. */
   readonly active: number;
   readonly day: PeriodUse;
   readonly month: PeriodUse;

@@ -8,6 +8,7 @@ import type { LimitName } from './measures.ts';
 /** Milliseconds after the end of a period for which its refused budgets are kept. */
 const keptMs = 24 * 3_600_000;
 
+/** Maximum of recorded budgets in memory. */
 const maxKnown = 10_000;
 
 const steps: readonly Step[] = ['day', 'month'];
@@ -20,8 +21,8 @@ export interface RefusedBudget {
 }
 
 /**
- * The budgets that have refused requests in a day or month, in Redis. Each process records each of them once in a period, so that a flood
- * of refused requests costs nothing.
+ * The budgets that have refused requests in a day or month, in Redis. Each process records each budget once in a period, so that a flood of
+ * refused requests costs nothing.
  */
 export class RefusedBudgets {
   readonly #redis: Redis;
@@ -79,7 +80,7 @@ function periodOf(step: Step, at: number): string {
   return periodName(step, findBeginning(step, at));
 }
 
-/** Returns a budget as the name of a field. When the limit is changed, it counts as another budget. */
+/** Returns a budget as the name of a field. A budget whose limit was changed counts as another budget. */
 export function budgetField({ party, name, set }: RefusedBudget): string {
   return `${party} ${name} ${set}`;
 }

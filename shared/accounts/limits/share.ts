@@ -5,8 +5,8 @@ import { bucketUnit, readPartyUses, scriptParty, type Amount, type PartyUse } fr
 import { addTo, zeroQuantity, quantityNames, ShareDemand, type Quantity } from './share-demand.ts';
 
 /**
- * Milliseconds after the last request until the room of a share is released. Also the milliseconds after Redis said that a limit is nearly
- * reached for which the share requests no more room.
+ * Milliseconds after the last request until the room of a share is released. After Redis has said that a limit is nearly reached, the share
+ * requests no more room for the same time.
  */
 const pauseMs = 1_000;
 
@@ -37,7 +37,7 @@ export class Share {
   #free = zeroQuantity();
   #drawn = zeroQuantity();
   #running = 0;
-  // Requests that began and ended since the last report, and what the latter spent.
+  // Numbers of requests that began and that ended since the last report, and what the ended ones spent.
   #begun = 0;
   #ended = 0;
   #spent = zeroQuantity();
@@ -46,13 +46,15 @@ export class Share {
   #confirmed = 0;
   /** The report that was sent and is not answered yet. */
   #report: ShareReport | undefined;
-  /** The number of ended requests in that report. */
+  /** The number of ended requests in `#report`. */
   #reported = 0;
   #hasFailed = false;
-  /** The time of Redis in its first reply, in ms since 1970. All requests of the share count in that day. */
+  /** The time in Redis's first reply, in ms since 1970. All requests of the share count in the day of that time. */
   #beganAt: number | undefined;
   #dayEndsAt = Infinity;
+  /** Requests may draw until this time. */
   #usableUntil = 0;
+  /** The share requests no more room until this time, because a limit is nearly reached. */
   #nearUntil = 0;
   #askedAt: number;
   #reportedAt: number;
@@ -93,6 +95,7 @@ export class Share {
     return quantityNames.some((name) => this.#free[name] > 0);
   }
 
+  /** Returns whether the day in which the share's requests count has ended. */
   isOver(now: number): boolean {
     return now >= this.#dayEndsAt;
   }
@@ -103,7 +106,7 @@ export class Share {
     return !isUsed && (now - this.#askedAt >= pauseMs || this.isOver(now));
   }
 
-  /** Draws the most that a request may cost, if the share has that much room. Returns whether it has. */
+  /** Draws the most that a request may cost, if the share has that much room. Returns false if it has not. */
   draw(amount: Amount, now: number): boolean {
     if (!this.isStored) this.#demand.restart(now, pauseMs);
     this.#demand.note(amount);
@@ -161,6 +164,7 @@ export class Share {
     }));
   }
 
+  /** Returns whether a report should be sent now. */
   isDue(now: number): boolean {
     const sinceMs = now - this.#reportedAt;
     if (this.isReporting) return this.#hasFailed && sinceMs >= pauseMs;
@@ -174,7 +178,7 @@ export class Share {
   }
 
   /**
-   * Returns the report to send. That is the last report once more if it was not answered.
+   * Returns the report to send. If the last report was not answered, it is sent once more.
    * @param givesBack whether to release the room for requests to come
    */
   report(now: number, givesBack = false): ShareReport {
@@ -209,6 +213,7 @@ export class Share {
     return this.#report;
   }
 
+  /** Takes over what Redis replied to the report. */
   confirm(
     now: number,
     [isKept, isFar, requests = 0, tokens = 0, cost = 0, at = 0, ...numbers]: readonly number[],
@@ -221,7 +226,7 @@ export class Share {
     addTo(this.#free, requests, { tokens, cost });
     if (isFar !== 1) this.#nearUntil = now + pauseMs;
     this.#beganAt ??= at;
-    // Computed from the time when the report was sent, because Redis answered it later than that.
+    // Computed from the time when the report was sent, because Redis answered later.
     this.#dayEndsAt = this.#reportedAt + nextBeginning('day', this.#beganAt) - at;
     this.#usableUntil = Math.min(this.#reportedAt + this.#times.keepMs * 0.75, this.#dayEndsAt);
   }
@@ -237,6 +242,7 @@ export class Share {
     this.#usableUntil = 0;
   }
 
+  /** Returns whether the share should release its room. */
   #isLeaving(now: number): boolean {
     return now < this.#nearUntil || now - this.#askedAt >= pauseMs || this.isOver(now) || this.#demand.isSlow;
   }

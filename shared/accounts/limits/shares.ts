@@ -42,8 +42,8 @@ export class Shares {
   }
 
   /**
-   * Returns the share of parties; undefined if each of their requests must call Redis, because a party has a limit of concurrent requests.
-   * Undefined also after `close`.
+   * Returns the share of parties; undefined if each of their requests must call Redis, because a party has a limit of concurrent requests,
+   * or because of `close`.
    */
   get(parties: readonly PartyLimits[], now: number): Share | undefined {
     const key = keyOf(parties);
@@ -136,7 +136,7 @@ export class Shares {
 
 const keys = new WeakMap<readonly PartyLimits[], string>();
 
-/** Returns parties and limits as a text; empty for parties without shares. */
+/** Returns parties and limits as a text; empty for parties that can have no share. */
 function keyOf(parties: readonly PartyLimits[]): string {
   let key = keys.get(parties);
   if (key === undefined) {

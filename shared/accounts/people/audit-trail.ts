@@ -17,12 +17,12 @@ const mergeMs = 600_000;
 
 /** Maximum of changes in one entry. */
 const maxMerged = 20;
-/** Maximum bytes of the changes between the first and the last one of an entry. */
+/** Maximum bytes of the changes between the first and the last change of an entry. */
 const maxBetween = 16_384;
 
 /** Maximum of entries that one call of Redis reads. */
 const readAtOnce = 200;
-/** Maximum of entries that are read for one page, however few of them match its filter. */
+/** Maximum of entries that are read for one page, however few of them match the filter. */
 const maxRead = 10_000;
 
 /** Maximum characters of an entry's details. See `shortenDetails`. */
@@ -66,15 +66,15 @@ export interface AuditNote {
   target: z.output<typeof target> | null;
   /** Old and new values, never a secret. */
   details: z.output<typeof details>;
-  /** Whether the changed thing, such as a key, belongs to a team. The quota depends on this; it is not stored. */
+  /** Whether the changed thing, such as a key, belongs to a team. Decides on the quota, and is not stored. */
   ofTeam?: boolean | undefined;
   /** Where the change came from; absent if unknown. */
   from?: AuditOrigin | undefined;
 }
 
 /**
- * The origin of a change. From the network, it is an address with a sign-in session, by its name in the list of sessions, or with an admin
- * token. Otherwise, it is a command line.
+ * The origin of a change. A change from the network has an address and either a sign-in session, by its name in the list of sessions, or an
+ * admin token. Any other change has a command line.
  */
 export interface AuditOrigin {
   address?: string | undefined;
@@ -86,8 +86,8 @@ export interface AuditOrigin {
 
 /**
  * One change, or several changes of the same fields of the same thing, from the same origin. For several changes, `count` is their number
- * since `since`. Their details have the values before the first change and after the last one, and as `between` the values after each of
- * the others. Times are in ms since 1970. The ids of later entries are larger.
+ * since `since`. The details have the values before the first change and after the last change, and as `between` the values after each of
+ * the other changes. Times are in ms since 1970. The ids of later entries are larger.
  */
 export type AuditEntry = z.output<typeof noteSchema> & { id: string; at: number; count?: number; since?: number };
 
@@ -106,7 +106,7 @@ export interface AuditFilter {
 
 export interface AuditPage {
   entries: AuditEntry[];
-  /** The cursor of the next page, with older entries; undefined at the end of the trail. A page without entries may have one. */
+  /** The cursor of the next page, with older entries; undefined at the end of the trail. A page without entries may have a cursor. */
   next: string | undefined;
 }
 
@@ -118,8 +118,8 @@ export interface AuditTrailParts {
 
 /**
  * The audit trail: who changed what. Entries are kept for a time that administrators set. Quotas (see `chooseQuota`) bound their number, so
- * that nobody can displace the entries of others. Repeated changes of members are merged. Every method throws `store_unavailable` as
- * KeyStore does.
+ * that nobody can displace the entries of others. Repeated changes of members are merged. Every method throws `store_unavailable` while
+ * Redis is unavailable.
  */
 export class AuditTrail {
   readonly #redis: Redis;
@@ -158,7 +158,10 @@ export class AuditTrail {
     });
   }
 
-  /** Returns entries that match a filter, newest first. If `cursor` is defined, they are older than the entry with this id. */
+  /**
+   * Returns entries that match a filter, newest first. If `cursor` is defined, returns only entries that are older than the entry with this
+   * id.
+   */
   async list(filter: AuditFilter = {}, limit = 100, cursor?: string): Promise<AuditPage> {
     const entries: AuditEntry[] = [];
     const oldest = Math.max(filter.from ?? 0, Date.now() - (await this.#keptMs())) * 1_000;
@@ -195,7 +198,7 @@ export class AuditTrail {
   }
 }
 
-/** Returns the largest id that an entry at a time or before it can have. */
+/** Returns the largest id that an entry at the time `to` can have; `+inf` without a time. */
 function newestId(to: number | undefined): string {
   return to === undefined ? '+inf' : String((to + 1) * 1_000 - 1);
 }

@@ -3,7 +3,7 @@ import { priorityClasses, type PriorityClass } from '#shared/core/priority-class
 import { tiers, type Tier } from '#shared/core/tier.ts';
 import { storedJson } from '../redis/stored-value.ts';
 
-/** Maximum bytes of the models of one ceiling as JSON. Access tokens contain them, and headers are bounded in size. */
+/** Maximum bytes of the models of one ceiling as JSON. Access tokens contain the models, and headers are bounded in size. */
 const maxBytes = 2_000;
 
 /**
@@ -29,7 +29,10 @@ export type Ceiling = z.infer<typeof ceilingSchema>;
 
 export const ceilingNames = Object.keys(ceilingSchema.shape) as readonly (keyof Ceiling)[];
 
-/** A ceiling in a record or token. Tiers that this release does not define are dropped; a class that it does not define is `normal`. */
+/**
+ * A ceiling in a record or token. Tiers that this release does not define are dropped. A class that this release does not define becomes
+ * `normal`.
+ */
 export const readCeilingSchema = z.object({
   models: z.array(z.string()).optional(),
   tiers: z
@@ -45,7 +48,7 @@ export const storedCeilingSchema = storedJson(readCeilingSchema);
 export interface Capped {
   class: PriorityClass;
   tiers: readonly Tier[] | undefined;
-  /** The lists of models of those ceilings that have one. */
+  /** The lists of models of those ceilings that have a list. */
   ownerModels?: readonly (readonly string[])[];
 }
 

@@ -25,10 +25,11 @@ export interface DeletePersonParts {
 export type PersonDeletion = 'deleted' | 'last admin' | 'unknown';
 
 /**
- * Deletes a person and everything that belongs to them. They are blocked first, so that their keys, tokens and sessions are refused. Then
- * keys and tokens are revoked, batches are cancelled, and webhooks, agent sessions and everything that `removeAllOfOwner` covers are
- * removed. The record is removed last, so that after a crash the call can be repeated. Their use stays in the ledger, under their id.
- * @throws RouterError `store_unavailable` as KeyStore does
+ * Deletes a person and everything that belongs to them. The person is blocked first, so that their keys, tokens and sessions are refused.
+ * Then keys and tokens are revoked, batches are cancelled, and webhooks, agent sessions and everything that `removeAllOfOwner` covers are
+ * removed. The record is removed last, so that after a crash the call can be repeated. The person's use stays in the ledger, under their
+ * id.
+ * @throws RouterError `store_unavailable`
  */
 export async function deletePerson(parts: DeletePersonParts, id: string): Promise<PersonDeletion> {
   const { redis, prefix, users, keys, adminTokens } = parts;
@@ -78,7 +79,9 @@ async function removeNames({ redis, prefix }: DeletePersonParts, id: string, key
   await callRedisAll(steps);
 }
 
-/** Returns the name of a deleted person where their id is still stored. It is always the same and does not tell who they were. */
+/**
+ * Returns the name of a deleted person where their id is still stored. The name is always the same and does not tell who the person was.
+ */
 export function deletedName(id: string): string {
   return `deleted person ${id.slice(0, 4)}`;
 }

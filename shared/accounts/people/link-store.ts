@@ -15,7 +15,7 @@ const createFirstAdmin = new RedisScript(new URL('lua/create-first-admin.lua', i
 const issueFirstAdminLink = new RedisScript(new URL('lua/issue-first-admin-link.lua', import.meta.url));
 const resetPassword = new RedisScript(new URL('lua/reset-password.lua', import.meta.url));
 
-/** Milliseconds after its creation for which a link can be used, except for the link of an invitation. */
+/** Milliseconds for which a new link can be used. The link of an invitation has a time of its own. */
 export const printedLinkMs = 24 * 3_600_000;
 
 /** End of the stored text of a link that is valid only for a person who never used their account. `reset-password.lua` reads it, too. */
@@ -36,7 +36,10 @@ export interface NewPerson {
   passwordHash: string;
 }
 
-/** The one-time links, in Redis. Their tokens are stored only as SHA-256. Every method throws `store_unavailable` as KeyStore does. */
+/**
+ * The one-time links, in Redis. Their tokens are stored only as SHA-256. Every method throws `store_unavailable` while Redis is
+ * unavailable.
+ */
 export class LinkStore {
   readonly #redis: Redis;
   readonly #names: AccountNames;
@@ -51,7 +54,7 @@ export class LinkStore {
     this.#invitations = invitations;
   }
 
-  /** Issues a link for the first administrator, in place of an earlier one; undefined if there is an administrator who is not blocked. */
+  /** Issues a link for the first administrator, in place of an earlier link; undefined if there is an administrator who is not blocked. */
   async issueFirstAdmin(): Promise<string | undefined> {
     const token = generateToken();
     const { firstAdminLink, admins } = this.#names;
@@ -61,8 +64,8 @@ export class LinkStore {
   }
 
   /**
-   * Issues a link with which a person can set a new password without the old one. It is valid only in the person's current epoch. So it
-   * becomes void when the person gets a new password, is blocked, or is signed out everywhere.
+   * Issues a link with which a person can set a new password without the old one. The link is valid only in the person's current epoch. So
+   * it becomes void when the person gets a new password, is blocked, or is signed out everywhere.
    */
   async issuePassword(userId: string): Promise<string> {
     return this.#issuePassword(userId, '');
@@ -108,6 +111,7 @@ export class LinkStore {
     return outcome === 'created' ? user : (outcome as 'no link' | 'email taken');
   }
 
+  /** Creates the account of an invited person. Returns `no link` if the link was used meanwhile. */
   async acceptInvitation(
     token: string,
     { id, email, role, teamId }: InvitationRecord,
@@ -152,13 +156,13 @@ export class LinkStore {
     return token;
   }
 
-  /** Returns whether an invitation is valid. It is not while the administrator who made it is blocked or refused by their provider. */
+  /** Returns whether an invitation is valid. It is void while the administrator who made it is blocked or refused by their provider. */
   async #isInvited({ invitedBy }: InvitationRecord): Promise<boolean> {
     const by = await this.#users.find(invitedBy);
     return by === undefined || !isShutOut(by);
   }
 
-  /** Returns whether anybody has used this person's account. Only who has used it can have made keys that store for the person. */
+  /** Returns whether anybody has used this person's account. Only somebody who has used it can have made keys that store for the person. */
   async #hasComeIn(user: UserRecord): Promise<boolean> {
     return hasUsedAccount(user) || (await callRedis(this.#redis.exists(this.#names.externalAccount(user.id)))) === 1;
   }

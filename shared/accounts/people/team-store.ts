@@ -59,7 +59,7 @@ export function foldTeamName(name: string): string {
 /** The roles of a team's members by the member's id, or the roles of a person by the team's id. */
 export type Roles = ReadonlyMap<string, TeamRole>;
 
-/** The teams and their members, in Redis. Every method throws `store_unavailable` as KeyStore does. */
+/** The teams and their members, in Redis. Every method throws `store_unavailable` while Redis is unavailable. */
 export class TeamStore {
   readonly #redis: Redis;
   readonly #prefix: string;
@@ -108,7 +108,7 @@ export class TeamStore {
     return team;
   }
 
-  /** Changes the fields in `change`. Returns `stale` if the team is not at revision `ifRevision`. */
+  /** Changes the fields in `change`. Returns `stale` if the revision of the team is not `ifRevision`. */
   async change(id: string, change: TeamChange, ifRevision?: number): Promise<'changed' | 'stale' | 'unknown'> {
     const { limits, ceiling } = change;
     const name = this.#names.team(id);
@@ -147,7 +147,7 @@ export class TeamStore {
   /**
    * Sets the role of a person in a team.
    * @param onlyNew whether to leave the role of an existing member unchanged
-   * @returns the role before: undefined for a new member, `unknown` when the team or the person does not exist
+   * @returns the previous role: undefined for a new member, `unknown` when the team or the person does not exist
    */
   async setMember(
     id: string,
@@ -162,7 +162,7 @@ export class TeamStore {
     return before === 'unknown' ? before : knownRole(String(before));
   }
 
-  /** Removes a person from a team. Returns false when they were not in it. */
+  /** Removes a person from a team. Returns false when the person was not in the team. */
   async removeMember(id: string, userId: string): Promise<boolean> {
     const steps = this.#redis.multi();
     steps.hdel(this.#names.membersOf(id), userId).hdel(this.#names.teamsOf(userId), id);

@@ -60,7 +60,7 @@ const nanoPerTokenAndDollar = 1_000;
 /** A million dollars. No answer costs more, and sums of such costs stay within the whole numbers of Redis. */
 const maxNano = 1e15;
 
-/** Returns the cost of an answer in whole nano-dollars. It is computed exactly and rounded once. Without a price, it is 0. */
+/** Returns the cost of an answer in whole nano-dollars, computed exactly and rounded once. Without a price, the cost is 0. */
 export function costOf(usage: Usage, price: TokenPrice | undefined): number {
   if (!price) return 0;
   const {
@@ -144,7 +144,7 @@ function costOfUnits(usage: Pick<Usage, 'units'>, price: TokenPrice): Decimal | 
   return cost;
 }
 
-/** Returns a price in millionths of a dollar; NaN if that is not a whole number. */
+/** Returns a price in millionths of a dollar; NaN if the price is no whole number of millionths. */
 function toMicro(price: number): number {
   const micro = Math.round(price * 1e6);
   return micro / 1e6 === price ? micro : Number.NaN;

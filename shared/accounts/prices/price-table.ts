@@ -37,9 +37,9 @@ export interface PriceTableDependencies {
 }
 
 /**
- * The prices of models. A change by an administrator takes precedence over the registry file, and that over the shipped table. The shipped
- * prices are those of cloud APIs and apply only to the cloud tier. A model on own hardware, or behind an agent with a subscription, costs
- * nothing unless somebody sets a price for it.
+ * The prices of models. A change by an administrator takes precedence over the registry file, and the registry file over the shipped table.
+ * The shipped prices are those of cloud APIs and apply only to the cloud tier. A model on own hardware, or behind an agent with a
+ * subscription, costs nothing unless somebody sets a price for it.
  *
  * Changes are in Redis, in the hash `<prefix>prices`, one JSON object for each model. A look-up never calls Redis.
  */
@@ -100,7 +100,7 @@ export class PriceTable {
   }
 
   /**
-   * Removes a change on every node. Returns whether there was one.
+   * Removes the change of a price on every node. Returns whether there was such a change.
    * @throws RouterError `store_unavailable`
    */
   async remove(model: string): Promise<boolean> {
@@ -118,7 +118,7 @@ export class PriceTable {
     }
   }
 
-  /** Parses one change. Returns an empty list if it cannot be read. */
+  /** Parses one change. Returns an empty list if the change cannot be read. */
   #read(model: string, text: string): [string, ModelPrice][] {
     const read = readStored(storedPriceSchema, text);
     if ('value' in read) return [[model, read.value]];

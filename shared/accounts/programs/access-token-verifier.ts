@@ -126,7 +126,7 @@ export class AccessTokenVerifier {
   }
 
   /**
-   * Returns the identity in the claims, or the one in the store if the claims may be outdated.
+   * Returns the identity in the claims, or the identity in the store if the claims may be outdated.
    * @throws RouterError `invalid_api_key` for a program that is signed out, and for a person who is blocked, deleted, or not in the team
    */
   async #judge(claims: AccessClaims): Promise<VerifiedIdentity> {
@@ -145,7 +145,7 @@ export class AccessTokenVerifier {
     }
   }
 
-  /** Returns whether any of a token's claims may have changed since it was made. */
+  /** Returns whether any of a token's claims may have changed since the token was made. */
   #mayHaveChanged({ sub, team, iat }: AccessClaims): boolean {
     const madeAt = iat * 1_000 - clockToleranceMs;
     const changes = [this.#changes.get(`user:${sub}`), team && this.#changes.get(`team:${team.id}`)];

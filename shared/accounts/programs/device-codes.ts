@@ -18,7 +18,7 @@ const beginDevice = new RedisScript(new URL('lua/begin-device.lua', import.meta.
 const claimDevice = new RedisScript(new URL('lua/claim-device.lua', import.meta.url));
 const decideDevice = new RedisScript(new URL('lua/decide-device.lua', import.meta.url));
 
-/** Milliseconds after the beginning of a sign-in for which a person can approve it. */
+/** Milliseconds after the beginning of a sign-in in which a person can approve it. */
 export const deviceLifeMs = 600_000;
 
 /** Minimum of milliseconds between two polls of a device. Each poll that comes too early makes the minimum five seconds longer. */
@@ -39,7 +39,7 @@ const maxPerAddress = 50;
 const codeLetters = 'BCDFGHJKLMNPQRSTVWXZ';
 const codeLength = 8;
 
-/** Maximum of tries to find a code that is not in use. With 10,000 codes in use, one in two million codes is. */
+/** Maximum of tries to find a code that is not in use. When 10,000 sign-ins wait, one in two million codes is in use. */
 const maxCodeTries = 4;
 
 const deviceSchema = z.object({
@@ -60,8 +60,8 @@ export interface DeviceStart {
 }
 
 /**
- * The state of a sign-in. `signedOut` has the ids of programs that were signed out because the person had too many. It is the same when the
- * device claims the program again.
+ * The state of a sign-in. `signedOut` has the ids of programs that were signed out because the person had too many. The ids are the same
+ * when the device claims the program again.
  */
 export type DeviceOutcome =
   | { state: 'pending' | 'slow down' | 'denied' | 'expired' }
@@ -69,7 +69,7 @@ export type DeviceOutcome =
 
 /**
  * Sign-ins of programs by device flow (RFC 8628) in Redis, where they stay until the device gets the person's decision. Device codes are
- * stored only as SHA-256, and every code leads to one program at most. Every method throws `store_unavailable` as KeyStore does.
+ * stored only as SHA-256, and every code leads to one program at most. Every method throws `store_unavailable` while Redis is unavailable.
  */
 export class DeviceCodes {
   readonly #redis: Redis;
@@ -114,7 +114,8 @@ export class DeviceCodes {
   }
 
   /**
-   * Returns the waiting sign-in of a code that a person has entered, in any spelling (see `isUserCode`); undefined if there is none.
+   * Returns the waiting sign-in of a code that a person has entered, in any spelling (see `isUserCode`); undefined if no sign-in waits for
+   * this code.
    */
   async find(entered: string): Promise<DeviceRequest | undefined> {
     const code = readUserCode(entered);
@@ -136,8 +137,8 @@ export class DeviceCodes {
 
   /**
    * Returns the state of a device's sign-in. An approved sign-in becomes a program, once. A claim that is repeated within a minute returns
-   * the same program, unless that was refreshed meanwhile.
-   * @param clientId the `client_id` of the program; if the sign-in was begun with another one, its state is `expired`
+   * the same program, unless the program was refreshed meanwhile.
+   * @param clientId the `client_id` of the program; if the sign-in was begun with another `client_id`, its state is `expired`
    */
   async claim(deviceCode: string, clientId?: string): Promise<DeviceOutcome> {
     if (!isToken(deviceCode)) return { state: 'expired' };

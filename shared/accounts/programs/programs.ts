@@ -40,7 +40,9 @@ interface Parties {
   team: TeamRecord | undefined;
 }
 
-/** The programs that people sign in by device flow, and their tokens. Every method throws `store_unavailable` as KeyStore does. */
+/**
+ * The programs that people sign in by device flow, and their tokens. Every method throws `store_unavailable` while Redis is unavailable.
+ */
 export class Programs {
   readonly store: ProgramStore;
   readonly devices: DeviceCodes;
@@ -77,7 +79,7 @@ export class Programs {
     clientId?: string,
     onSignedOut?: (programId: string) => Promise<void>,
   ): Promise<TokenOutcome> {
-    // This call may fail, so it comes before the code is used up.
+    // Reading the key may fail, so it comes before the code is used up.
     await this.#keys.current();
     const outcome = await this.devices.claim(deviceCode, clientId);
     if (outcome.state !== 'approved') return outcome;
@@ -87,7 +89,7 @@ export class Programs {
     const parties = program ? await this.#partiesOf(program) : 'refused';
     if (typeof parties === 'object') return this.#issue({ programId, generation: 0 }, parties);
     await this.store.signOut(programId);
-    // The code is used up, and the program has no token for another try. So its person has to sign it in again.
+    // The code is used up, and the program has no token for another try. So the person has to sign the program in again.
     if (parties === 'unknown') {
       // An earlier reply to the same code may have arrived, with tokens.
       await onSignedOut?.(programId);
@@ -107,7 +109,8 @@ export class Programs {
     const { programId } = token;
     const program = await this.store.find(programId);
     if (!program) return { state: 'unknown' };
-    // This may take long, so it comes before the token is replaced. A client that stops waiting meanwhile still has the newest token.
+    // Asking the provider may take long, so it comes before the token is replaced. A client that stops waiting meanwhile still has the
+    // newest token.
     const parties = await this.#partiesOf(program);
     if (parties === 'unknown') throw new UnconfirmedError();
     if (parties === 'refused') {
@@ -195,7 +198,9 @@ function secretUnknown(): RouterError {
   return new RouterError('store_unavailable', message, { retryAfter: 2 });
 }
 
-/** The error for a token that was replaced after it was presented. The client, or another one with the same tokens, has a newer one. */
+/**
+ * The error for a token that was replaced after it was presented. The client, or another client with the same tokens, has a newer token.
+ */
 function late(): RouterError {
   const message = 'The refresh token was replaced meanwhile. Try again with the newest one.';
   return new RouterError('store_unavailable', message, { retryAfter: 2 });

@@ -17,7 +17,7 @@ export interface RefreshToken {
 export class RefreshTokens {
   readonly #secrets: () => readonly Uint8Array[];
 
-  /** @param secrets returns the secrets of the cluster, newest first; the first one makes tokens, all verify them */
+  /** @param secrets returns the secrets of the cluster, newest first; the first secret makes tokens, every secret verifies them */
   constructor(secrets: () => readonly Uint8Array[]) {
     this.#secrets = secrets;
   }

@@ -13,7 +13,7 @@ const readKeys = new RedisScript(new URL('lua/read-signing-keys.lua', import.met
 /** Milliseconds after a key was made until a new key signs in its place. */
 const rotateMs = 30 * 24 * 3_600_000;
 
-/** Milliseconds after its successor was made for which a key still verifies. No access token lasts that long. */
+/** Milliseconds for which a key still verifies after its successor was made. No access token lasts that long. */
 const keepMs = 3_600_000;
 
 /** Maximum of keys in the store. There are more than two only if nodes have different secrets. */
@@ -77,7 +77,7 @@ export class SigningKeys {
   }
 
   /**
-   * Returns the key that signs now. Makes one if there is none, or if the newest one is too old.
+   * Returns the key that signs now. Makes a key if there is none, or if the newest key is too old.
    * @throws RouterError `store_unavailable`
    */
   async current(): Promise<SigningKey> {

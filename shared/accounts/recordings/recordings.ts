@@ -107,8 +107,9 @@ export class Recordings {
 
   /**
    * Returns a page of recordings, the newest first.
-   * @param after the position of the last recording of the page before
-   * @returns `next` is the position after which the next page begins; undefined on the last page, but not on every page that is not full
+   * @param after the position of the last recording of the previous page
+   * @returns `next` is the position after which the next page begins; undefined on the last page. A page that is not full may have further
+   * pages after it
    */
   async list(
     { parties, key, session }: RecordingFilter,
@@ -173,7 +174,7 @@ export class Recordings {
   }
 
   #open(member: string, at: string | null | undefined, sealed: string | null | undefined): StoredRecording | undefined {
-    // In this case the recording has expired.
+    // A recording without these fields has expired.
     if (typeof at !== 'string' || typeof sealed !== 'string') return undefined;
     const [owner = '', id = ''] = member.split('/');
     const text = this.#sealer(owner).unseal(sealed);

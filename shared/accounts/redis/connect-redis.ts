@@ -24,6 +24,7 @@ export interface RedisConnection {
 
 export interface RedisAccess {
   log: Logger;
+  /** Name of the connection in Redis. */
   name: string;
   /** Certificates in PEM that may have signed the server's certificate, besides the public certificates. */
   ca?: string | undefined;

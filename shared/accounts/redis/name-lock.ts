@@ -8,7 +8,7 @@ import { RedisScript } from './redis-script.ts';
 
 const endLock = new RedisScript(new URL('lua/end-lock.lua', import.meta.url));
 
-/** Milliseconds after it was acquired until a lock becomes free, even if its node has died. */
+/** Milliseconds after a lock was acquired until it becomes free, even if its node has died. */
 const lockMs = 10_000;
 
 /** Milliseconds after which a caller that waits for the lock gives up. */
@@ -16,7 +16,7 @@ const waitMs = 5_000;
 /** Minimum milliseconds between two tries to acquire the lock. */
 const againMs = 20;
 
-/** A lock with which, in the whole cluster, one caller at a time looks for a thing by its name and makes it if there is none. */
+/** A lock with which, in the whole cluster, one caller at a time looks for a thing by its name and makes the thing if there is none. */
 export class NameLock {
   readonly #redis: Redis;
   readonly #names: AccountNames;

@@ -2,7 +2,7 @@ import { rootCertificates } from 'node:tls';
 import type { RedisOptions } from 'ioredis';
 import { ConfigError } from '#shared/core/load-config.ts';
 
-/** Milliseconds after a sentinel was asked until the next one is asked, unless it answers. */
+/** Milliseconds after a sentinel was asked until the next sentinel is asked, if the first has not answered. */
 const sentinelAnswerMs = 1_000;
 
 /** Maximum of milliseconds between two rounds of questions to the sentinels. */
@@ -67,7 +67,7 @@ function sentinelOptions(url: string, groups: Record<string, string | undefined>
     sentinelRetryStrategy: (round) => Math.min(longestPauseMs, 100 * round),
     // A primary that was cut off from its sentinels may still accept writes, which will be lost.
     failoverDetector: true,
-    // With this error, the server has become a replica while this connection was open. A reconnect asks the sentinels for the primary.
+    // This error says that the server has become a replica while this connection was open. A reconnect asks the sentinels for the primary.
     reconnectOnError: ({ message }) => message.startsWith('READONLY'),
   };
 }

@@ -8,7 +8,10 @@ export const scriptStart = new URL('lua/script-start.lua', import.meta.url);
 
 export interface ScriptInput {
   keys?: readonly string[];
-  /** The named arguments. They are sent as one JSON object without undefined ones, which the script reads by `cjson.decode(ARGV[1])`. */
+  /**
+   * The named arguments. They are sent as one JSON object, without undefined arguments. The script reads the object by
+   * `cjson.decode(ARGV[1])`.
+   */
   args: Readonly<Record<string, unknown>>;
   /** Texts that are sent unchanged, as ARGV[2] and so on. */
   texts?: readonly string[];
@@ -59,7 +62,7 @@ function wellFormed(json: string): string {
   return json.replace(/\\(?:ud[89a-f][\da-f]{2}|.)/g, (escape) => (escape.length === 6 ? '\ufffd' : escape));
 }
 
-/** Returns whether Redis lacks the script, because it was restarted. In this case it has executed nothing. */
+/** Returns whether Redis lacks the script, because it was restarted. In this case Redis has executed nothing. */
 function isUnknownScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT');
 }

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { RouterError } from '#shared/core/errors.ts';
 import type { RedisConnection } from './connect-redis.ts';
 
-/** Maximum turns of the event loop to wait for the loss of a connection to show after one of its commands has failed. */
+/** After a command has failed, the loss of its connection may show only after some turns of the event loop. Maximum of these turns. */
 const maxTurns = 3;
 
 /**

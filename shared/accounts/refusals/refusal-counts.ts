@@ -67,7 +67,7 @@ export class RefusalCounts {
   }
 
   /**
-   * Returns the count of a row, and adds one if there is none; undefined if there is no room. There are few rows without a key: one for
+   * Returns the count of a row, and adds a count if there is none; undefined if there is no room. There are few rows without a key: one for
    * each code and hour, as long as Redis is unavailable.
    */
   #find(row: Omit<Count, 'count'>, most: number): Count | undefined {

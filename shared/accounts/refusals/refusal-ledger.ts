@@ -44,7 +44,7 @@ export class RefusalLedger {
     return this.#counts.size;
   }
 
-  /** Counts a refusal. It is written within seconds. */
+  /** Counts a refusal, which is written within seconds. */
   add(refusal: Refusal): void {
     const { error, key } = refusal;
     const now = Date.now();

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The stored sample of a refusal. It has no names of people and keys, because they are looked up when it is read. */
+/** The stored sample of a refusal. The sample has no names of people and keys, because names are looked up when the sample is read. */
 export const refusalSampleSchema = z.object({
   /** In ms since 1970. */
   at: z.number(),

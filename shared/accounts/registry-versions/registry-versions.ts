@@ -21,7 +21,7 @@ const factFields = {
   byName: z.string().optional(),
   /** The reason, in the words of the person. */
   note: z.string().optional(),
-  /** Number of the version whose text this one restores. */
+  /** Number of the version whose text this version restores. */
   revertOf: z.coerce.number().optional(),
 };
 const aboutSchema = z.object({ ...factFields, bytes: z.coerce.number() });
@@ -49,8 +49,8 @@ export interface NewRegistryVersion {
 }
 
 /**
- * The versions of the registry that is edited at run time. The newest one is in use. This class does not check the form of a text. Every
- * method throws `store_unavailable` as KeyStore does.
+ * The versions of the registry that is edited at run time. The newest version is in use. This class does not check the form of a text.
+ * Every method throws `store_unavailable` while Redis is unavailable.
  */
 export class RegistryVersions {
   readonly #redis: Redis;
@@ -115,7 +115,7 @@ export class RegistryVersions {
 
   /**
    * Stores a version, which then is the newest one. If the version that was edited is not the newest one, stores nothing and returns the
-   * number of the newest one.
+   * number of the newest version.
    */
   async add({
     basedOn,

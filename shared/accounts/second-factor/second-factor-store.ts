@@ -16,7 +16,7 @@ const setRecoveryCodes = new RedisScript(new URL('lua/set-recovery-codes.lua', i
 const takeStep = new RedisScript(new URL('lua/take-step.lua', import.meta.url));
 const tryPending = new RedisScript(new URL('lua/try-pending.lua', import.meta.url));
 
-/** Milliseconds after its beginning until the second step of a sign-in, or the set-up of a factor, expires. */
+/** Milliseconds that a person has for the second step of a sign-in, or for the set-up of a factor. */
 const waitMs = 300_000;
 
 /** Maximum of wrong codes in one sign-in. After that, the person must enter the password again. */
@@ -65,7 +65,7 @@ export interface PendingSignIn {
 
 /**
  * The second factors of local accounts, in Redis. Secrets of authenticator apps are sealed, and recovery codes are stored as HMACs, with
- * keys from the secret of the cluster. Every method throws `store_unavailable` as KeyStore does.
+ * keys from the secret of the cluster. Every method throws `store_unavailable` while Redis is unavailable.
  */
 export class SecondFactorStore {
   readonly #redis: Redis;
@@ -115,7 +115,7 @@ export class SecondFactorStore {
     await callRedis(this.#redis.set(this.#names.secondFactorSetUp(userId, 'totp'), sealed, 'PX', waitMs));
   }
 
-  /** Returns the secret of an authenticator app that is being set up; undefined if that took too long. */
+  /** Returns the secret of an authenticator app that is being set up; undefined if the set-up took too long. */
   async findNewTotp(userId: string): Promise<string | undefined> {
     const sealed = await callRedis(this.#redis.get(this.#names.secondFactorSetUp(userId, 'totp')));
     return sealed === null ? undefined : this.#sealer(userId).unseal(sealed);
@@ -168,7 +168,7 @@ export class SecondFactorStore {
   }
 
   /**
-   * Makes new recovery codes in place of all earlier ones, and returns them. Only hashes of the codes are stored.
+   * Makes new recovery codes in place of all earlier codes, and returns them. Only hashes of the codes are stored.
    * @returns undefined for a person without a second factor
    */
   async makeRecoveryCodes(userId: string): Promise<string[] | undefined> {
@@ -213,7 +213,7 @@ export class SecondFactorStore {
     return (await callRedis(this.#redis.hget(this.#names.pendingSignIn(tokenHash(token)), 'userId'))) ?? undefined;
   }
 
-  /** Uses up one of the tries of a sign-in, and returns the sign-in; undefined if it is over. */
+  /** Uses up one of the tries of a sign-in, and returns the sign-in; undefined if the sign-in is over. */
   async trySignIn(token: string): Promise<PendingSignIn | undefined> {
     if (!isToken(token)) return undefined;
     const keys = [this.#names.pendingSignIn(tokenHash(token))];

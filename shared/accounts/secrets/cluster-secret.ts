@@ -6,7 +6,7 @@ import { callRedisAll } from '../redis/call-redis.ts';
 /** Milliseconds between two checks of the secret in Redis. A check writes the secret if there is none, and reads it. */
 const lookEveryMs = 2_000;
 
-/** Maximum of secrets in a node: the one that seals, and those that it had before. */
+/** Maximum of secrets in a node: the secret that seals, and its predecessors. */
 const maxSecrets = 4;
 
 const noSecrets: readonly Buffer[] = [];
@@ -14,8 +14,8 @@ const noSecrets: readonly Buffer[] = [];
 /**
  * The secret that all ingress nodes of a cluster share: one that an operator sets, or else one that is made once and stored in Redis.
  * States: unknown (Redis has not answered yet) → known. A known secret stays in use while Redis is unavailable, and is written back to a
- * store that was emptied. If another node has written another secret there before, that one seals from then on. Until the node ends, the
- * earlier secrets still open what they have sealed.
+ * store that was emptied. If another node has written another secret to that store before, this node seals with that secret from then on.
+ * Until the node ends, the earlier secrets still open what they have sealed.
  */
 export class ClusterSecret {
   readonly #redis: Redis;
@@ -26,7 +26,7 @@ export class ClusterSecret {
 
   /**
    * @param prefix start of all names in Redis
-   * @param set the secrets that the operator sets, newest first; undefined to make one and store it in Redis
+   * @param set the secrets that the operator sets, newest first; undefined to make a secret and store it in Redis
    */
   constructor(redis: Redis, prefix: string, set: readonly Buffer[] | undefined) {
     this.#redis = redis;
@@ -55,7 +55,7 @@ export class ClusterSecret {
     this.#secrets = [secret, ...before].slice(0, maxSecrets);
   }
 
-  /** Reads the secret in Redis. If there is none, writes the known one, or a new one. */
+  /** Reads the secret in Redis. If there is none, writes the known secret, or a new one. */
   async #agree(): Promise<void> {
     const own = (this.#secrets[0] ?? randomBytes(32)).toString('base64url');
     try {

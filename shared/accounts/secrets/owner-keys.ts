@@ -22,8 +22,8 @@ export class OwnerKeys {
   }
 
   /**
-   * Returns the sealer for what is stored for an owner. It seals with the newest secret and opens with any secret. Undefined while no
-   * secret is known.
+   * Returns the sealer for what is stored for an owner. The sealer seals with the newest secret and opens with any secret. Undefined while
+   * no secret is known.
    */
   storeSealer(owner: string): Sealer | undefined {
     return createMultiKeySealer(this.#derive(owner, 'store'));

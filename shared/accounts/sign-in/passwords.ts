@@ -24,8 +24,8 @@ export class Passwords {
   }
 
   /**
-   * Returns whether a password belongs to a hash. Takes as long if there is no hash to compare with.
-   * @throws as `hash` does
+   * Returns whether a password belongs to a hash. Takes the same time if there is no hash to compare with.
+   * @throws RouterError `overloaded` when too many tasks wait
    */
   async matches(owner: string, phc: string | undefined, password: string): Promise<boolean> {
     this.#nobodysHash ??= hashPassword(generateToken());

@@ -12,7 +12,7 @@ import { UnconfirmedError, type Confirm } from './confirmation.ts';
 const openSession = new RedisScript(new URL('lua/open-session.lua', import.meta.url));
 const touchSession = new RedisScript(new URL('lua/touch-session.lua', import.meta.url));
 
-/** Milliseconds after its beginning until a session ends, however much it is used. */
+/** Milliseconds after the beginning of a session until it ends, however much it is used. */
 const longestMs = 30 * 24 * 3_600_000;
 
 const maxPerUser = 50;
@@ -35,7 +35,7 @@ const sessionSchema = z.object({
   agent: z.string().optional(),
 });
 
-/** How a person signed in. If neither field is defined, it was with a password or a link of an administrator. */
+/** How a person signed in. If neither field is defined, the person used a password or a link of an administrator. */
 export interface SessionOpener {
   /** Name of the provider that signed the person in; undefined if none did. */
   provider?: string | undefined;
@@ -62,8 +62,8 @@ const agentLength = 300;
 
 /**
  * The sign-in sessions of the console, in Redis. A session's id is random; only its SHA-256 is stored. A session ends when it is not used
- * for a time, after 30 days, when its person is blocked, and when they are signed out everywhere. While local accounts are switched off,
- * only sessions of providers and of printed links count. Every method throws `store_unavailable` as KeyStore does.
+ * for a time, after 30 days, when its person is blocked, and when its person is signed out everywhere. While local accounts are switched
+ * off, only sessions of providers and of printed links count. Every method throws `store_unavailable` while Redis is unavailable.
  */
 export class SignInSessionStore {
   readonly #redis: Redis;
@@ -76,7 +76,7 @@ export class SignInSessionStore {
 
   /**
    * @param prefix start of all names in Redis
-   * @param idleMs returns the milliseconds after its last request until a session ends
+   * @param idleMs returns the milliseconds after the last request of a session until it ends
    */
   constructor(
     redis: Redis,
@@ -94,12 +94,15 @@ export class SignInSessionStore {
     this.#report = report;
   }
 
-  /** Sets the check of people that is called at each use of a provider's session. If it refuses the person, the session does not count. */
+  /**
+   * Sets the check of people that is called at each use of a provider's session. If the check refuses the person, the session does not
+   * count.
+   */
   setConfirm(confirm: Confirm): void {
     this.#confirm = confirm;
   }
 
-  /** Sets the function that tells whether sessions count that passwords have opened. It is called at each use of such a session. */
+  /** Sets the function that tells whether sessions that passwords have opened count. It is called at each use of such a session. */
   setTakesLocal(takesLocal: () => boolean): void {
     this.#takesLocal = takesLocal;
   }
@@ -179,7 +182,7 @@ export class SignInSessionStore {
     return confirmation === 'confirmed';
   }
 
-  /** Returns what opened a session. Both fields are undefined for a session that a password opened, and for one that has ended. */
+  /** Returns what opened a session. Both fields are undefined for a session that a password opened, and for a session that has ended. */
   async readOpener(id: string): Promise<SessionOpener> {
     const fields = this.#redis.hmget(this.#names.session(tokenHash(id)), 'provider', 'link');
     const [provider, link] = await callRedis(fields);
@@ -233,7 +236,10 @@ export class SignInSessionStore {
     await callRedisAll(this.#redis.multi().del(name).lrem(this.#names.sessionsOf(userId), 0, hash));
   }
 
-  /** Parses a session from its fields; undefined if there is none. An unreadable session counts as ended: the person must sign in again. */
+  /**
+   * Parses a session from its fields; undefined if there are no fields. An unreadable session counts as ended: the person must sign in
+   * again.
+   */
   #read(fields: unknown): z.output<typeof sessionSchema> | undefined {
     const read = readStored(sessionSchema, fields);
     if ('value' in read) return read.value;

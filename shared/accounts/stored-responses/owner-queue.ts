@@ -12,7 +12,7 @@ export class OwnerQueue {
 
   /**
    * Runs a read when the earlier reads of the owner are over.
-   * @throws RouterError `overloaded` if that takes too long, or as `read` does
+   * @throws RouterError `overloaded` if the earlier reads take too long; the errors of `read`
    */
   run<Read>(owner: string, read: () => Promise<Read>): Promise<Read> {
     const reading = this.#after(this.#last.get(owner), read);

@@ -34,7 +34,7 @@ const sealedShare = 4 / 3;
 /** Characters of items after which the event loop gets a turn. Writing so many takes about a millisecond. */
 const pieceLength = 256 * 1024;
 
-/** The form of the ids that this router makes, and that clients may give items. An id of another form counts as unknown. */
+/** The form of the ids that this router makes, and that clients may give items. Any other id counts as unknown. */
 const idPattern = /^[\w-]{1,128}$/;
 
 export interface StoredResponse {
@@ -42,11 +42,12 @@ export interface StoredResponse {
   response: JsonObject;
   /** The items of the response's own input, each with an id, without the items of the responses that it continues. */
   input: JsonObject[];
-  /** Id of the response that this one continues. */
+  /** Id of the response that this response continues. */
   previous?: string | undefined;
 }
 
 export interface StoredResponsesBounds {
+  /** Milliseconds for which a response is kept. */
   keepMs: number;
   /** Maximum bytes in Redis for one owner. */
   ownerBytes: number;
@@ -67,7 +68,7 @@ export interface StorableResponse {
 
 export type KeepOutcome = 'kept' | 'too large' | 'no owner';
 
-/** The result of a search: what was found, the id that is not stored, or `too long` if it is more than one request may use. */
+/** The result of a search: what was found, the id that is not stored, or `too long` if more was found than one request may use. */
 export type Found<T> = { found: T } | { missing: string } | 'too long';
 
 /**
@@ -168,7 +169,7 @@ export class StoredResponses {
 
   /**
    * Removes a response.
-   * @returns whether the owner had it
+   * @returns whether the owner had such a response
    */
   async delete(owner: string, id: string): Promise<boolean> {
     if (!isId(id)) return false;
@@ -223,7 +224,7 @@ async function writePieces(
   return [...pieces, Buffer.from(`${written}]}`)];
 }
 
-/** Returns the items of a response by their ids: those of its input and of its output. */
+/** Returns the items of a response, of its input and of its output, by their ids. */
 function itemsById(stored: StoredResponse | undefined): Map<string, JsonObject> {
   const output = stored?.response['output'];
   const items = [...(stored?.input ?? []), ...(Array.isArray(output) ? output : [])];

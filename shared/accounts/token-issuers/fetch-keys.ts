@@ -13,7 +13,7 @@ const answerMs = 5_000;
 const keySet = z.looseObject({ keys: z.array(z.looseObject({ kty: z.string() })).max(1_000) });
 const discovered = z.looseObject({ issuer: z.string(), jwks_uri: z.string() });
 
-/** Returns whether keys may be fetched from a URL, because it is encrypted, or of this machine. */
+/** Returns whether keys may be fetched from a URL, because the URL is encrypted or points to this machine. */
 export type IsSafeAddress = (address: string) => boolean;
 
 /**

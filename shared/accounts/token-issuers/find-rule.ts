@@ -1,6 +1,6 @@
 import type { Claims, IssuerRule } from './token-issuer.ts';
 
-/** Returns the first rule that matches the claims of a token; undefined if none does. */
+/** Returns the first rule that matches the claims of a token; undefined if no rule matches. */
 export function findRule(rules: readonly IssuerRule[], claims: Claims): IssuerRule | undefined {
   return rules.find(({ match }) =>
     match.every(([path, patterns]) => {
@@ -26,7 +26,7 @@ export function claimAt(claims: Claims, path: string): unknown {
   return undefined;
 }
 
-/** Returns the texts of a claim to compare with patterns: that of the claim itself, or of each member of a list. */
+/** Returns the texts of a claim to compare with patterns: the claim itself, or each member of a list. */
 function textsOf(claim: unknown): string[] {
   const values: unknown[] = Array.isArray(claim) ? claim : [claim];
   return values.flatMap((value) =>
@@ -34,7 +34,10 @@ function textsOf(claim: unknown): string[] {
   );
 }
 
-/** Returns whether a text matches a pattern, in which each `*` stands for any characters. The time is in proportion to its length. */
+/**
+ * Returns whether a text matches a pattern, in which each `*` stands for any characters. The time grows in proportion to the length of the
+ * text.
+ */
 export function matchesGlob(pattern: string, value: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();

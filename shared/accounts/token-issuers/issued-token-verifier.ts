@@ -42,7 +42,7 @@ interface KnownToken {
   expiresAt: number;
   keys: IssuerKeys;
   keysVersion: number;
-  /** The issuers of the registry from which the token's rule is. */
+  /** The issuers of the registry from which the token's rule comes. */
   issuers: readonly AcceptedIssuer[];
 }
 

@@ -15,7 +15,7 @@ export interface IssuerKeysTimes {
   freshMs: number;
   /** Time after a read until its keys no longer count, if they cannot be read again. */
   staleMs: number;
-  /** Minimum time between two reads because of an unknown key id, and after a failed read until the next one. */
+  /** Minimum time between two reads because of an unknown key id, and between a failed read and the next read. */
   againMs: number;
 }
 

@@ -56,7 +56,7 @@ export class PartyIdentities {
   readonly #parts: PartyIdentitiesParts;
   readonly #known = new LRUCache<string, Known>({ max: maxKnown });
   readonly #looking = new Map<string, Promise<Known>>();
-  /** Counts the published changes. An account that was read before the last one must be read again. */
+  /** Counts the published changes. An account that was read before the last change must be read again. */
   #generation = 0;
 
   constructor(parts: PartyIdentitiesParts) {
@@ -131,7 +131,7 @@ export class PartyIdentities {
         const user = email === undefined ? undefined : await users.findByEmail(email);
         if (user && !mayLinkByEmail(user))
           return { party: `user:${user.id}`, outcome: denied(unconfirmed(party.name)) };
-        // This counts as the first sign-in of the person, so that nobody else gets access by changing the address of the account.
+        // The token counts as the first sign-in of the person, so that nobody else gets access by changing the address of the account.
         if (user && user.usedEmail === undefined) await users.noteEmail(user.id, user.email, { used: true });
         return this.#person(user, hint);
       }

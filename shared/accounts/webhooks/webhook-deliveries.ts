@@ -15,11 +15,11 @@ const sweptAtOnce = 200;
 
 /**
  * Milliseconds after a process has taken a delivery until the delivery is due again, unless its try has begun. The delivery may wait that
- * long in the process, because others are sent before it.
+ * long in the process, because the process sends other deliveries first.
  */
 const takenForMs = 300_000;
 
-/** Milliseconds after its beginning until an unfinished try counts as lost with its process. */
+/** Milliseconds after the beginning of a try until it counts as lost with its process, unless it has ended. */
 const tryLeaseMs = 30_000;
 
 export const deliveryStates = ['pending', 'delivered', 'dead'] as const;
@@ -72,6 +72,7 @@ export interface AttemptEnd {
   counts: boolean;
   status?: number | undefined;
   error?: string | undefined;
+  /** How many milliseconds the try took. */
   ms: number;
   /** Why the endpoint is disabled after this try; undefined if it stays enabled. */
   disables?: string | undefined;
@@ -131,7 +132,7 @@ export class WebhookDeliveries {
   /**
    * Sends ended deliveries of an endpoint again, with their previous ids, and tries them for another day.
    * @param ids ids of the deliveries; default: all deliveries that were given up
-   * @returns how many were queued again, or the state of the endpoint that prevents it
+   * @returns how many deliveries were queued again, or the state of the endpoint that prevents this
    */
   async repeat(endpoint: string, ids?: readonly string[]): Promise<number | 'unknown' | 'disabled'> {
     const outcome = await repeatDeliveries.run(this.#redis, { args: { prefix: this.#prefix, endpoint, ids } });
@@ -160,6 +161,7 @@ export class WebhookDeliveries {
     return count;
   }
 
+  /** Counts the endpoints that have unfinished deliveries. */
   countEndpoints(): Promise<number> {
     return callRedis(this.#redis.zcard(`${this.#prefix}webhook-due`));
   }
@@ -188,7 +190,7 @@ export class WebhookDeliveries {
     return undefined;
   }
 
-  /** Ends a try. Returns false if it was over already. */
+  /** Ends a try. Returns false if the try had ended already. */
   async end({ id, attempts }: DueDelivery, end: AttemptEnd): Promise<boolean> {
     return (await endAttempt.run(this.#redis, { args: { prefix: this.#prefix, id, attempts, ...end } })) === 1;
   }

@@ -3,7 +3,7 @@
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   attempt     id of the run
---   from        number of the first event, or of one before it that may be there already
+--   from        number of the first event, or of an earlier event that may be there already
 --   last        number of the last event
 --   maxBytes    maximum bytes of the events of one response
 --   ownerBytes  maximum bytes of an owner's background responses

@@ -1,10 +1,10 @@
--- What the scripts of this folder have in common. It stands before each of them, behind script-start.lua. All names begin with one prefix.
--- An owner is a person, a team or a key, and has no spaces in its id.
+-- What the scripts of this folder have in common. This file stands before each of them, behind script-start.lua. All names begin with one
+-- prefix. An owner is a person, a team or a key, and has no spaces in its id.
 --
 --   <prefix>background-response:<id>      hash: a BackgroundRecord
 --   <prefix>background-texts:<id>         hash: its sealed texts; `request` and `queued` until the response is over, then `final`
---   <prefix>background-events:<id>        stream: events of its stream, sealed, in the field `e`; the id of an entry is the number of
---                                         its last event plus one
+--   <prefix>background-events:<id>        stream: events of its stream, sealed, in the field `e`; the id of an entry is the number of its
+--                                         last event plus one
 --   <prefix>background-open               sorted set: ids of all unfinished responses, by the time at which they were created
 --   <prefix>background-open-of:<owner>    sorted set: ids of an owner's unfinished responses, by the same time
 --   <prefix>background-ended              sorted set: `<owner> <id>` of all responses that are over, by the time at which they ended

@@ -1,5 +1,5 @@
--- Defines the function that ends an unfinished response, removes its request, and emits the event for its owner's webhooks. It stands
--- before each script that calls it, behind background.lua and emit.lua of the webhooks.
+-- Defines the function that ends an unfinished response, removes its request, and emits the event for its owner's webhooks. This file
+-- stands before each script that calls the function, behind background.lua and emit.lua of the webhooks.
 --
 --   state   the final state
 --   final   the final response object, sealed; empty if it is among the stored responses

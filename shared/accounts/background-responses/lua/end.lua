@@ -4,7 +4,7 @@
 -- ARGV[1]  JSON, besides prefix, id and the arguments of `keepStored`:
 --   attempt   id of the run
 --   state     `completed`, `incomplete` or `failed`
---   from      number of the first event, or of one before it that may be there already
+--   from      number of the first event, or of an earlier event that may be there already
 --   last      number of the last event
 --   recordMs  milliseconds for which the record and its events are kept
 --   ledger    see `writeUsage`

@@ -1,4 +1,4 @@
--- Stores a new batch, unless its owner has too many unfinished ones.
+-- Stores a new batch, unless its owner has too many unfinished batches.
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   fields     of the record
@@ -21,7 +21,7 @@ end
 local of = prefix .. 'batches-of:' .. args.api .. ':' .. args.owner
 local goneAt = args.expiresAt + args.keepMs
 redis.call('PEXPIREAT', record, whole(goneAt))
--- Batches of an owner may be kept for different times, so their ages do not tell whose records have expired.
+-- Batches of an owner may be kept for different times, so their ages do not tell which records have expired.
 for _, id in ipairs(redis.call('ZRANGE', of, 0, 99)) do
   if redis.call('EXISTS', prefix .. 'batch:' .. id) == 0 then
     redis.call('ZREM', of, id)

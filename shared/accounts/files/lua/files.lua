@@ -1,5 +1,5 @@
--- What the scripts of this folder have in common. It stands before each of them. All names begin with one prefix. An owner is a person, a
--- team or a key. The ids of owners and of files, and the names of objects, have no spaces.
+-- What the scripts of this folder have in common. This file stands before each of them. All names begin with one prefix. An owner is a
+-- person, a team or a key. The ids of owners and of files, and the names of objects, have no spaces.
 --
 --   <prefix>files-of:<owner>                hash: id of each file to its record, JSON: see FileRecord
 --   <prefix>files-by-age:<owner>            sorted set: ids of the files in the order in which they were added
@@ -12,10 +12,10 @@
 --   <prefix>file-total                      string: bytes of all files and uploads
 --   <prefix>file-joins                      string: bytes of the results of batches that are still to be joined into files, including
 --                                           uploads of such results; this is the room that is left for the joined files
---   <prefix>file-uploads                    hash: object of each upload to `<owner> <bytes that it has reserved> <its kind>`; the
---                                           kind is `file`, `part` of the results of a batch, or `join` of such parts
---   <prefix>file-removals                   sorted set: objects without a record, by the time from which on they may be removed: objects
---                                           of uploads that have not become files, and of removed files
+--   <prefix>file-uploads                    hash: object of each upload to `<owner> <bytes that it has reserved> <its kind>`; the kind is
+--                                           `file`, `part` of the results of a batch, or `join` of such parts
+--   <prefix>file-removals                   sorted set: objects without a record, by the time from which on they may be removed: objects of
+--                                           uploads that have not become files, and of removed files
 --   <prefix>file-holds                      hash: object to the number of batches that hold it; held objects are not removed
 --   <prefix>file-held                       hash: each held object that no file has to `<owner> <its bytes>`; the bytes count for the
 --                                           owner; ` part` follows for results of a batch
@@ -144,7 +144,7 @@ local function isHeld(object)
   return redis.call('HEXISTS', prefix .. 'file-holds', object) == 1
 end
 
--- Marks a held object as one that no file has. Its bytes are counted already.
+-- Marks a held object as one that no file has. The object's bytes are counted already.
 local function noteHeld(object, owner, bytes)
   redis.call('HSET', prefix .. 'file-held', object, owner .. ' ' .. whole(bytes))
 end

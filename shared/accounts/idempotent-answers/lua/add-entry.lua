@@ -1,4 +1,4 @@
--- Defines the function that adds to an answer. It stands before each script that calls it, behind answers.lua.
+-- Defines the function that adds to an answer. This file stands before each script that calls the function, behind answers.lua.
 --
 -- Arguments of the script:
 --   from         number of the first event

@@ -1,6 +1,6 @@
--- Processes a report of a share. Counts the use of its requests and keeps its room for requests to come. Reserves more room if all limits
--- are far from reached. A share that is missing or out of force is made again. If a report is missing, only what running requests have
--- drawn is kept, not the room for requests to come. A repeated report changes nothing.
+-- Processes a report of a share. Counts the use of the share's requests and keeps the share's room for requests to come. Reserves more room
+-- if all limits are far from reached. A share that is missing or out of force is made again. If a report is missing, only what running
+-- requests have drawn is kept, not the room for requests to come. A repeated report changes nothing.
 -- ARGV[1]  JSON:
 --   prefix   start of all names
 --   id       id of the share

@@ -1,4 +1,4 @@
--- Stores a recording for a time. Removes an earlier recording of the same owner with the same id.
+-- Stores a recording. Removes an earlier recording of the same owner with the same id.
 --
 -- ARGV[1]  JSON, besides prefix:
 --   owner, id, party, key, session  see recordings.lua; `session` is absent if the request has none

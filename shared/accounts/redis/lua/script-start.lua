@@ -23,7 +23,7 @@ local function fieldsOf(hash)
 end
 
 -- Reads the events after event `after` from a stream. The id of an entry is the number of its last event plus 1; its field `e` has the
--- events. Reads at most `most` entries, and no further ones after `maxBytes` bytes. For each entry, calls `call` with the number of its
+-- events. Reads at most `most` entries, and no further entries after `maxBytes` bytes. For each entry, calls `call` with the number of its
 -- last event and its events.
 local function eachAfter(stream, after, most, maxBytes, call)
   local bytes = 0

@@ -1,11 +1,11 @@
--- Defines the function that stores a response. It stands before each script that calls it. Responses that this one continues are kept as
--- long as this one. Times of expiry are rounded up to a 24th of the time for which responses are kept, so that a long history is not
--- visited for each response that continues it. If the owner has too many bytes, the owner's oldest responses are removed. If all owners
--- together have too many, the oldest responses of the owner with the most bytes are removed.
+-- Defines the function that stores a response. This file stands before each script that calls the function. The responses that the new
+-- response continues are kept as long as the new one. Times of expiry are rounded up to a 24th of the time for which responses are kept, so
+-- that a long history is not visited for each response that continues it. If the owner has too many bytes, the owner's oldest responses are
+-- removed. If all owners together have too many bytes, the oldest responses of the owner with the most bytes are removed.
 --
 --   of       owner, id and:
 --     previous    id of the response that this one continues; absent if it continues none
---     maxLinks    maximum of responses that it continues, one after the other
+--     maxLinks    maximum of responses that this one continues, one after the other
 --     keepMs      milliseconds for which the response is kept
 --     ownerBytes  maximum bytes that are stored for an owner
 --     totalBytes  maximum bytes that are stored for all owners
@@ -34,7 +34,7 @@ local function keepStored(of, content, known)
     redis.call('PEXPIREAT', nameOf('response', owner, each), whole(expiry))
   end
 
-  -- Returns whether a response is kept for long enough. The responses that it continues then are, too.
+  -- Returns whether a response is kept for long enough. The responses that it continues are then kept for long enough, too.
   local function lasts(each)
     return tonumber(redis.call('ZSCORE', prefix .. 'stored-expiries', owner .. ' ' .. each) or 0) >= expiry
   end

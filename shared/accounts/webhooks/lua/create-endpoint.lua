@@ -1,4 +1,4 @@
--- Stores a new endpoint, if its owner exists and does not have too many.
+-- Stores a new endpoint, if its owner exists and does not have too many endpoints.
 --
 -- ARGV[1]  JSON:
 --   prefix     start of all names

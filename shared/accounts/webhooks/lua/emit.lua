@@ -1,9 +1,10 @@
--- What the scripts of webhooks have in common. It stands before each of them, and reads no arguments. It also stands before scripts that
--- change a state which webhooks report. These call `webhooks.emit`, so that change and event are stored together.
+-- What the scripts of webhooks have in common. This file stands before each of them, and reads no arguments. It also stands before scripts
+-- that change a state which webhooks report. Such a script calls `webhooks.emit`, so that change and event are stored together.
 --
 --   <prefix>webhook:<id>                   hash: an endpoint
 --   <prefix>webhooks                       sorted set: ids of all endpoints by creation time
---   <prefix>webhooks-of:<owner>            sorted set: the same for a person (`user:<id>`), a team (`team:<id>`) or the `router`
+--   <prefix>webhooks-of:<owner>            sorted set: ids of the endpoints of a person (`user:<id>`), a team (`team:<id>`) or the
+--                                          `router`, by creation time
 --   <prefix>webhook-delivery:<id>          hash: one event on its way to one endpoint; expires when it has ended
 --   <prefix>webhook-pending:<endpoint>     sorted set: ids of unfinished deliveries, by the time at which each is due
 --   <prefix>webhook-running:<endpoint>     sorted set: ids of deliveries that a runner has, by the time until which it has them
@@ -22,7 +23,7 @@ local maxRunning = 4
 
 -- Maximum of ended deliveries of one endpoint that are kept.
 local maxKept = { delivered = 100, dead = 500 }
--- Milliseconds after its end for which a delivery is kept: 30 days.
+-- Milliseconds after the end of a delivery for which it is kept: 30 days.
 local keptMs = 30 * 86400000
 
 function webhooks.now()
@@ -83,7 +84,8 @@ function webhooks.wait(prefix, endpoint, id, now)
   return true
 end
 
--- Sends an event to one endpoint, unless that was done before. `event` is as for `webhooks.emit`; if it has `once`, there is only one try.
+-- Sends an event to one endpoint, unless it was sent to this endpoint before. `event` is as for `webhooks.emit`; if it has `once`, there is
+-- only one try.
 -- Returns the delivery's id.
 function webhooks.send(prefix, endpoint, event, now)
   local id = 'wh_' .. redis.sha1hex(event.id .. ' ' .. endpoint)
@@ -133,8 +135,8 @@ function webhooks.stands(prefix, owner)
   return redis.call('EXISTS', prefix .. owner) == 1 and not blockedAt and not isRefused
 end
 
--- Returns the owners for events about what belongs to an id: that of a person, of a team, or of a key that has no owner or was issued. An
--- empty list if that does not exist.
+-- Returns the owners for events about what belongs to an id: the id of a person, of a team, or of a key that has no owner or was issued.
+-- Returns an empty list if nothing has the id, or the owner is gone.
 function webhooks.ownersOf(prefix, id)
   for _, kind in ipairs({ 'user:', 'team:' }) do
     if redis.call('EXISTS', prefix .. kind .. id) == 1 then
