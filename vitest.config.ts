@@ -36,7 +36,7 @@ export default defineConfig({
           ...settings,
           name: 'quick',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/{long,compose,containers,clients,chaos}/**'],
+          exclude: ['test/{long,compose,containers,clients}/**', 'test/chaos/*.test.ts'],
         },
       },
       {

@@ -20,12 +20,15 @@ describe('the tests', () => {
     expect(sleeps.filter(({ ms }) => ms > 1_000)).toEqual([]);
   });
 
-  it('are found by every pattern of the suites', () => {
-    const patterns = config.test?.projects?.flatMap((project) =>
-      typeof project === 'object' && 'test' in project ? (project.test?.include ?? []) : [],
+  it('belong to a suite, and are found by every pattern of the suites', () => {
+    const suites = (config.test?.projects ?? []).flatMap((project) =>
+      typeof project === 'object' && 'test' in project && project.test ? [project.test] : [],
     );
-    expect(patterns?.length).toBeGreaterThan(3);
-    expect(patterns?.filter((pattern) => globSync(pattern, { cwd: root }).length === 0)).toEqual([]);
+    const patterns = suites.flatMap(({ include = [] }) => include);
+    expect(patterns.length).toBeGreaterThan(3);
+    expect(patterns.filter((pattern) => globSync(pattern, { cwd: root }).length === 0)).toEqual([]);
+    const run = suites.flatMap(({ include = [], exclude = [] }) => globSync(include, { cwd: root, exclude }));
+    expect(globSync('test/**/*.test.ts', { cwd: root }).filter((file) => !run.includes(file))).toEqual([]);
   });
 
   it('watch what a part does from outside', () => {

@@ -62,6 +62,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** Handles the end of an answer that arrived while chunks waited. */
   #held: (() => void) | undefined;
   #timer: NodeJS.Timeout;
+  /** Whether the time of `#timer` is over. */
+  #isDue = false;
 
   constructor(listener: AnswerListener, timeouts: ExchangeTimeouts, signal: AbortSignal) {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -70,9 +72,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#listener = listener;
     this.#timeouts = timeouts;
     this.#signal = signal;
-    this.#timer = setTimeout(
-      () => this.#exceed(`The upstream gave no answer within ${timeouts.firstMs} ms.`),
-      timeouts.firstMs,
+    this.#timer = this.#wait(timeouts.firstMs, () =>
+      this.#exceed(`The upstream gave no answer within ${timeouts.firstMs} ms.`),
     );
     if (signal.aborted) this.#onAbort();
     else signal.addEventListener('abort', this.#onAbort, { once: true });
@@ -114,7 +115,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#held = () => this.onResponseEnd();
       return;
     }
-    clearTimeout(this.#timer);
+    this.#stopWaiting();
     if (this.#state === 'waiting' || this.#state === 'answering') this.#succeed();
   }
 
@@ -155,29 +156,48 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #answering(): void {
-    if (this.#state === 'answering') {
-      this.#timer.refresh();
-      return;
-    }
+    if (this.#state === 'answering') return this.#waitAgain();
     this.#state = 'answering';
-    clearTimeout(this.#timer);
+    this.#stopWaiting();
     const { idleMs } = this.#timeouts;
-    this.#timer = setTimeout(() => this.#exceed(`The upstream stopped answering for ${idleMs} ms.`), idleMs);
+    this.#timer = this.#wait(idleMs, () => this.#exceed(`The upstream stopped answering for ${idleMs} ms.`));
+  }
+
+  /**
+   * Calls back after a time without an answer. Timers run before sockets are read, so what arrived while this process was blocked is read
+   * first.
+   */
+  #wait(ms: number, onSilence: () => void): NodeJS.Timeout {
+    this.#isDue = false;
+    return setTimeout(() => {
+      this.#isDue = true;
+      setImmediate(() => {
+        if (!this.#isDue) return;
+        if (this.#isPaused) this.#waitAgain();
+        else onSilence();
+      });
+    }, ms);
+  }
+
+  #stopWaiting(): void {
+    this.#isDue = false;
+    clearTimeout(this.#timer);
+  }
+
+  #waitAgain(): void {
+    this.#isDue = false;
+    this.#timer.refresh();
   }
 
   /** Completes an answer that the upstream has finished but does not close, after `usageMs`. */
   #finished(): void {
     this.#state = 'answering';
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      if (this.#isPaused) this.#timer.refresh();
-      else this.#complete();
-    }, usageMs);
+    this.#stopWaiting();
+    this.#timer = this.#wait(usageMs, () => this.#complete());
   }
 
   #exceed(message: string): void {
-    if (this.#isPaused) this.#timer.refresh();
-    else this.#fail(new RouterError('upstream_timeout', message));
+    this.#fail(new RouterError('upstream_timeout', message));
   }
 
   #pause(controller: Dispatcher.DispatchController, room: Promise<void>): void {
@@ -185,14 +205,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
     controller.pause();
     const resume = (): void => {
       this.#isPaused = false;
-      if (this.#state === 'waiting' || this.#state === 'answering') this.#timer.refresh();
+      if (this.#state === 'waiting' || this.#state === 'answering') this.#waitAgain();
       controller.resume();
     };
     void room.then(resume);
   }
 
   #complete(): void {
-    clearTimeout(this.#timer);
+    this.#stopWaiting();
     this.#succeed();
     this.#timer = setTimeout(() => this.#controller?.abort(new Error('the complete answer did not end')), drainMs);
   }
@@ -204,7 +224,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #fail(reason: unknown): void {
-    clearTimeout(this.#timer);
+    this.#stopWaiting();
     if (this.#state === 'complete' || this.#state === 'failed') return;
     this.#state = 'failed';
     this.#signal.removeEventListener('abort', this.#onAbort);

@@ -1,9 +1,10 @@
-import { expect, inject, it, onTestFinished } from 'vitest';
-import { batchClients, chatLine, submit, untilBatch } from '../helpers/batches/batch-clients.ts';
+import { expect, inject, it } from 'vitest';
+import { batchClients, completedOf, slowLines, submit, untilBatch } from '../helpers/batches/batch-clients.ts';
 import { expectEachOnce } from '../helpers/batches/expect-each-once.ts';
 import { purposesOf, uploadBytes } from '../helpers/batches/uploads.ts';
 import { startCluster } from '../helpers/cluster/start-cluster.ts';
 import { startNatsCluster } from '../helpers/servers/start-nats-cluster.ts';
+import { stopAfterTest } from '../helpers/stop-after-test.ts';
 import { until } from '../helpers/until.ts';
 import { startSmallDisks } from './faults/small-disks.ts';
 import { temporaryFolder } from '../helpers/files/temporary-folder.ts';
@@ -23,19 +24,13 @@ it.skipIf(isOther)(
     const folder = temporaryFolder();
     const disks = await startSmallDisks(folder, natsNames);
     if (!disks) return skip('the system permits no namespaces');
-    onTestFinished(() => disks.stop());
-    const nats = await startNatsCluster({ disks });
-    onTestFinished(() => nats.stop());
-    const cluster = await startCluster({ natsUrl: nats.url, worker: { SLOTS: '16' } });
-    onTestFinished(() => cluster.stop());
+    stopAfterTest(disks);
+    const nats = stopAfterTest(await startNatsCluster({ disks }));
+    const cluster = stopAfterTest(await startCluster({ natsUrl: nats.url, worker: { SLOTS: '16' } }));
     await cluster.addBatchRunner();
     const { openai } = batchClients(cluster);
-    const slow = { demo: { first_token_delay_ms: 300 } };
-    const { id } = await submit(
-      openai,
-      Array.from({ length: count }, (_, at) => chatLine(`line-${at}`, `Say ${at}.`, slow)),
-    );
-    await until(async () => ((await openai.batches.retrieve(id)).request_counts?.completed ?? 0) > 50, 60_000);
+    const { id } = await submit(openai, slowLines(count, 300));
+    await until(async () => (await completedOf(openai, id)) > 50, 60_000);
     await Promise.all(natsNames.map((name) => disks.fill(name)));
     const begun = performance.now();
     const refused: unknown = await uploadBytes(openai, 16 * mebibyte).catch((error: unknown) => error);

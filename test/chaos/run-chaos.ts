@@ -2,7 +2,6 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startChaosCluster, type ChaosCluster } from './cluster/chaos-cluster.ts';
 import { diskFaults, type FaultName } from './faults/fault-kinds.ts';
-import type { Struck } from './faults/inject.ts';
 import { makeSchedule, type Fault } from './faults/schedule.ts';
 import { strikeAll } from './faults/strike-all.ts';
 import { Load, type SentAgain } from './load/load.ts';
@@ -19,8 +18,7 @@ import { judgeBlame, judgePoison } from './oracle/judge-poison.ts';
 import { judgeSlots } from './oracle/judge-slots.ts';
 import { judgeTools } from './oracle/judge-tools.ts';
 import { readLedger } from './oracle/read-ledger.ts';
-import type { Violation } from './oracle/violation.ts';
-import { countFailures, countOutcomes, outcomeOf, recoveries, type Outcomes } from './report/outcomes.ts';
+import { countFailures, countOutcomes, outcomeOf, recoveries } from './report/outcomes.ts';
 import { report } from './report/report.ts';
 
 export interface ChaosRun {
@@ -31,26 +29,7 @@ export interface ChaosRun {
   names?: readonly FaultName[];
 }
 
-export interface ChaosResult {
-  seed: number;
-  requests: number;
-  /** Requests by outcome. */
-  ends: Record<ReturnType<typeof outcomeOf>, number>;
-  /** Every failure with its count, the most frequent first. */
-  failures: [string, number][];
-  /** Share of failures among requests whose clients stayed. */
-  failedShare: number;
-  /** Requests that were blamed and are not poisoned. */
-  blamed: number;
-  outcomes: Map<FaultName, Outcomes>;
-  /** Kinds of faults that cannot be caused here. */
-  leftOut: readonly FaultName[];
-  /** Milliseconds from a worker's fault to the first text of each stream that it had without text, by kind of fault. */
-  recovery: [FaultName, number[]][];
-  violations: Violation[];
-  /** Log lines of the components about the requests of the first violations, each line after the component's name. */
-  logged: string[];
-}
+export type ChaosResult = Awaited<ReturnType<typeof run>>;
 
 /** Faults of workers after which streams without text recover at another worker. */
 const recovering = ['worker-kill', 'worker-stop', 'worker-cut'] as const;
@@ -94,7 +73,7 @@ export async function runChaos({ seed, ms, names }: ChaosRun): Promise<ChaosResu
   }
 }
 
-async function run(cluster: ChaosCluster, { seed, ms, names }: ChaosRun): Promise<ChaosResult> {
+async function run(cluster: ChaosCluster, { seed, ms, names }: ChaosRun) {
   const leftOut = cluster.disks ? [] : diskFaults;
   const schedule = makeSchedule(seed, ms, names).filter((fault) => {
     return !leftOut.includes(fault.name) && !(ms >= soakMs && strikesSpared(fault));
@@ -131,14 +110,21 @@ async function run(cluster: ChaosCluster, { seed, ms, names }: ChaosRun): Promis
   return {
     seed,
     requests: sent.length,
+    /** Requests by outcome. */
     ends,
+    /** Every failure with its count, the most frequent first. */
     failures: countFailures(sent),
+    /** Share of failures among requests whose clients stayed. */
     failedShare: (stayed - ends.done) / stayed,
+    /** Requests that were blamed and are not poisoned. */
     blamed: sent.filter(({ plan, answer }) => !plan.poison && answer.isBlamed).length,
     outcomes: countOutcomes(struck, sent, executions),
+    /** Kinds of faults that cannot be caused here. */
     leftOut,
-    recovery: recovering.map((name) => [name, recoveries(struck, sent, executions, name)]),
+    /** Milliseconds from a worker's fault to the first text of each stream that it had without text, by kind of fault. */
+    recovery: recovering.map((name) => [name, recoveries(struck, sent, executions, name)] as const),
     violations,
+    /** Log lines of the components about the requests of the first violations, each line after the component's name. */
     logged: [...Map.groupBy(violations, ({ rule }) => rule).values()]
       .flatMap((ofRule) => ofRule.slice(0, explained))
       .flatMap(({ id }) =>
@@ -159,15 +145,8 @@ function untilLast(sent: readonly Sent[], sentAgain: readonly SentAgain[]): Sent
   });
 }
 
-interface Endured {
-  struck: Struck[];
-  probes: Awaited<ReturnType<Load['probe']>>;
-  leftovers: Violation[];
-  seen: Footprint[];
-}
-
 /** Runs the load while faults strike, until all is calm again. Load and readings end with it, also when it rejects. */
-async function endure(cluster: ChaosCluster, load: Load, schedule: readonly Fault[]): Promise<Endured> {
+async function endure(cluster: ChaosCluster, load: Load, schedule: readonly Fault[]) {
   const seen: Footprint[] = [];
   const weigh = (): number => seen.push(...footprints(cluster));
   const over = new AbortController();

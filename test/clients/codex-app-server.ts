@@ -3,26 +3,18 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
-/** A running `codex app-server`: one process for a conversation of many turns. */
-export interface CodexAppServer {
-  /** Sends a request and returns its result. @throws Error with the answer, if it is an error */
-  call(method: string, params: JsonObject): Promise<JsonObject>;
-  /** The parameters of the next notification of this method. */
-  next(method: string): Promise<JsonObject>;
-  /** Every notification so far. */
-  notifications: { method: string; params: JsonObject }[];
-  stop(): Promise<void>;
-}
-
 /** Milliseconds for an answer or a notification. */
 const timeout = 60_000;
 
-/** Starts it. Its protocol is JSON-RPC, one message a line (`codex app-server generate-ts` prints its types). */
-export function startCodexAppServer(file: string, cwd: string, env: Record<string, string>): CodexAppServer {
+/**
+ * Starts a `codex app-server`: one process for a conversation of many turns. Its protocol is JSON-RPC, one message a line (`codex app-server
+ * generate-ts` prints its types).
+ */
+export function startCodexAppServer(file: string, cwd: string, env: Record<string, string>) {
   const child = spawn(file, ['app-server'], { cwd, env, stdio: ['pipe', 'pipe', 'ignore'], detached: true });
   const answers = new Map<number, (message: JsonObject) => void>();
   const waiting = new Map<string, (params: JsonObject) => void>();
-  const notifications: CodexAppServer['notifications'] = [];
+  const notifications: { method: string; params: JsonObject }[] = [];
   const send = (message: JsonObject): void => void child.stdin.write(`${JSON.stringify(message)}\n`);
   createInterface({ input: child.stdout }).on('line', (line) => {
     const message = JSON.parse(line) as JsonObject;
@@ -39,8 +31,10 @@ export function startCodexAppServer(file: string, cwd: string, env: Record<strin
   });
   let calls = 0;
   return {
+    /** Every notification so far. */
     notifications,
-    call: async (method, params) => {
+    /** Sends a request and returns its result. @throws Error with the answer, if it is an error */
+    call: async (method: string, params: JsonObject): Promise<JsonObject> => {
       const id = ++calls;
       const answered = within(new Promise<JsonObject>((resolve) => answers.set(id, resolve)), method);
       send({ id, method, params });
@@ -48,7 +42,8 @@ export function startCodexAppServer(file: string, cwd: string, env: Record<strin
       if (error !== undefined) throw new Error(`${method}: ${JSON.stringify(error)}`);
       return isJsonObject(result) ? result : {};
     },
-    next: (method) => within(new Promise<JsonObject>((resolve) => waiting.set(method, resolve)), method),
+    /** The parameters of the next notification of this method. */
+    next: (method: string) => within(new Promise<JsonObject>((resolve) => waiting.set(method, resolve)), method),
     stop: async () => {
       if (child.pid === undefined || child.exitCode !== null) return;
       process.kill(-child.pid, 'SIGKILL');

@@ -1,14 +1,15 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startCluster } from '../helpers/cluster/start-cluster.ts';
+import { useFolder } from '../helpers/files/temporary-folder.ts';
 import { until } from '../helpers/until.ts';
-import { startProcess, type ServiceProcess } from '../helpers/processes/start-process.ts';
-import { startScriptFront, type ScriptFront } from '../helpers/upstreams/start-script-front.ts';
+import { startProcess } from '../helpers/processes/start-process.ts';
+import { startScriptFront } from '../helpers/upstreams/start-script-front.ts';
+import { useStarted } from '../helpers/use-started.ts';
 import { codex, codexConfig } from './agents/codex.ts';
-import { startCodexAppServer, type CodexAppServer } from './codex-app-server.ts';
+import { startCodexAppServer } from './codex-app-server.ts';
 import { installClient } from './install-client.ts';
 
 const everything = resolve('node_modules/@modelcontextprotocol/server-everything/dist/index.js');
@@ -17,22 +18,17 @@ const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwH
 const turns = 20;
 const compactedAfter = 10;
 
-let engine: ServiceProcess;
-let front: ScriptFront;
-let cluster: Cluster;
-let folder: string;
-let server: CodexAppServer;
-let threadId: string;
-beforeAll(async () => {
+const engineSettings = { PORT: '0', DEMO_MODELS: 'gpt-5.5', DEMO_TOKENS_PER_SECOND: '0' };
+
+const folder = useFolder();
+const engine = useStarted(async () => startProcess('services/demo-engine/main.ts', engineSettings));
+const front = useStarted(async () => {
+  const { url } = await engine.line('demo engine is ready');
+  return startScriptFront(String(url), { force: false });
+});
+const cluster = useStarted(() => startCluster({ engineUrl: front.url }));
+const server = useStarted(async () => {
   const installed = await installClient(codex);
-  engine = startProcess('services/demo-engine/main.ts', {
-    PORT: '0',
-    DEMO_MODELS: 'gpt-5.5',
-    DEMO_TOKENS_PER_SECOND: '0',
-  });
-  front = await startScriptFront(String((await engine.line('demo engine is ready'))['url']), { force: false });
-  cluster = await startCluster({ engineUrl: front.url });
-  folder = mkdtempSync(join(tmpdir(), 'rtr-codex-'));
   mkdirSync(join(folder, 'home/.codex'), { recursive: true });
   writeFileSync(
     join(folder, 'home/.codex/config.toml'),
@@ -43,49 +39,36 @@ args = ["${everything}", "stdio"]
 `,
   );
   writeFileSync(join(folder, 'pixel.png'), Buffer.from(pixel, 'base64'));
-  server = startCodexAppServer(join(installed, 'node_modules/.bin/codex'), folder, {
+  return startCodexAppServer(join(installed, 'node_modules/.bin/codex'), folder, {
     PATH: `${dirname(process.execPath)}:${process.env['PATH']}`,
     HOME: join(folder, 'home'),
     OPENAI_API_KEY: cluster.key,
   });
+}, 600_000);
+let threadId: string;
+beforeAll(async () => {
   const clientInfo = { name: 'test', title: null, version: '1' };
   await server.call('initialize', { clientInfo, capabilities: { experimentalApi: true } });
   const { thread } = await server.call('thread/start', { model: 'gpt-5.5', cwd: folder });
   threadId = (thread as { id: string }).id;
 }, 600_000);
-afterAll(async () => {
-  await server?.stop();
-  await cluster?.stop();
-  await front?.stop();
-  await engine?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
 
 /** What a turn of this number has: the calls that the engine makes, and whether the user shows an image. */
 function plan(turn: number): { calls: { name: string; arguments: JsonObject; result: string }[]; image: boolean } {
   const call = (name: string, given: JsonObject, result: string) => ({ name, arguments: given, result });
-  switch (turn % 5) {
-    case 1: {
-      const cmd = `echo turn ${turn} >> log.txt && tail -n 1 log.txt`;
-      return { calls: [call('exec_command', { cmd }, `turn ${turn}`)], image: false };
-    }
-    case 2: {
-      const input = ['*** Begin Patch', `*** Add File: file-${turn}.txt`, `+turn ${turn}`, '*** End Patch'].join('\n');
-      return { calls: [call('apply_patch', { input }, `A file-${turn}.txt`)], image: false };
-    }
-    case 3: {
-      // The namespaces of MCP servers are deferred for this model: a search that Codex runs finds their tools.
-      const search = call('tool_search', { query: 'echo' }, 'mcp__everything__echo');
-      return {
-        calls: [search, call('mcp__everything__echo', { message: `turn ${turn}` }, `Echo: turn ${turn}`)],
-        image: false,
-      };
-    }
-    case 4:
-      return { calls: [call('view_image', { path: join(folder, 'pixel.png') }, '')], image: true };
-    default:
-      return { calls: [], image: false };
-  }
+  const said = `turn ${turn}`;
+  const cmd = `echo ${said} >> log.txt && tail -n 1 log.txt`;
+  const input = ['*** Begin Patch', `*** Add File: file-${turn}.txt`, `+${said}`, '*** End Patch'].join('\n');
+  const echo = 'mcp__everything__echo';
+  const calls = [
+    [],
+    [call('exec_command', { cmd }, said)],
+    [call('apply_patch', { input }, `A file-${turn}.txt`)],
+    // The namespaces of MCP servers are deferred for this model: a search that Codex runs finds their tools.
+    [call('tool_search', { query: 'echo' }, echo), call(echo, { message: said }, `Echo: ${said}`)],
+    [call('view_image', { path: join(folder, 'pixel.png') }, '')],
+  ];
+  return { calls: calls[turn % 5] ?? [], image: turn % 5 === 4 };
 }
 
 async function take(turn: number): Promise<JsonObject> {

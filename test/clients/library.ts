@@ -6,7 +6,9 @@ import type { Client, Command, Task, Turn } from './client.ts';
 export function library(
   name: string,
   from: Client['from'],
-  { formats, program, task = weatherTask }: { formats: readonly string[]; program: string; task?: () => Task },
+  program: string,
+  formats: readonly string[],
+  task: () => Task = weatherTask,
 ): Client {
   return { name, from, formats, task, start: (turn) => startProgram(from.registry, program, turn) };
 }

@@ -14,11 +14,17 @@ export interface ClientResult {
 
 const file = join(import.meta.dirname, 'results.json');
 
+type Row = [client: string, version: string, format: string, demo: string, llamaServer: string];
+
 /** The results of the run that the documentation's table shows. */
 export function keptResults(): ClientResult[] {
-  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as ClientResult[]) : [];
+  const rows = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Row[]) : [];
+  return rows.map(([client, version, format, demo, llamaServer]) => ({ client, version, format, demo, llamaServer }));
 }
 
+/** Writes a line for each result, as the formatter does. */
 export function keepResults(results: readonly ClientResult[]): void {
-  writeFileSync(file, `${JSON.stringify(results, undefined, 2)}\n`);
+  const rows = results.map((one): Row => [one.client, one.version, one.format, one.demo, one.llamaServer]);
+  const lines = rows.map((row) => `  [${row.map((cell) => JSON.stringify(cell)).join(', ')}]`);
+  writeFileSync(file, `[\n${lines.join(',\n')}\n]\n`);
 }

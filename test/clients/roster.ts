@@ -21,51 +21,24 @@ export const langchainPython = pypi({
   'langchain-anthropic': '1.7.7',
 });
 
+const both = ['chat', 'responses'];
+const responsesFirst = ['responses', 'chat'];
+const all = [...both, 'messages'];
+
 /** Every client that is tried, in the order of the documentation's table. */
 export const roster: readonly Client[] = [
-  library('openai, JavaScript', npm({ openai: '7.59.0' }), { formats: ['chat', 'responses'], program: 'openai.mjs' }),
-  library('openai, Python', openaiPython, {
-    formats: ['chat', 'responses'],
-    program: 'openai-python.py',
-  }),
-  library('@anthropic-ai/sdk', npm({ '@anthropic-ai/sdk': '1.14.0' }), {
-    formats: ['messages'],
-    program: 'anthropic.mjs',
-  }),
-  library('@anthropic-ai/sdk, 0.x', npm({ '@anthropic-ai/sdk': '0.137.0' }), {
-    formats: ['messages'],
-    program: 'anthropic.mjs',
-  }),
-  library('anthropic, Python', pypi({ anthropic: '2.14.0' }), {
-    formats: ['messages'],
-    program: 'anthropic-python.py',
-  }),
-  library('AI SDK', npm({ ai: '7.0.173', '@ai-sdk/openai': '4.0.118', zod: '4.6.7' }), {
-    formats: ['responses', 'chat'],
-    program: 'ai-sdk.mjs',
-  }),
-  library('@openai/agents', npm({ '@openai/agents': '0.20.0', zod: '4.6.7' }), {
-    formats: ['responses', 'chat'],
-    program: 'openai-agents.mjs',
-  }),
-  library('LangChain, JavaScript', langchainJs, { formats: ['chat', 'responses'], program: 'langchain.mjs' }),
-  library('LangChain, Python', langchainPython, {
-    formats: ['chat', 'responses', 'messages'],
-    program: 'langchain-python.py',
-  }),
-  library('LiteLLM', pypi({ litellm: '1.110.2', mcp: '2.3.0' }), {
-    formats: ['chat', 'responses', 'messages'],
-    program: 'litellm-python.py',
-  }),
-  library('instructor', pypi({ instructor: '1.17.0' }), {
-    formats: ['chat'],
-    program: 'instructor-python.py',
-    task: extractTask,
-  }),
-  library('pydantic-ai', pypi({ 'pydantic-ai-slim[openai,anthropic]': '2.68.0' }), {
-    formats: ['chat', 'responses', 'messages'],
-    program: 'pydantic-ai-python.py',
-  }),
+  library('openai, JavaScript', npm({ openai: '7.59.0' }), 'openai.mjs', both),
+  library('openai, Python', openaiPython, 'openai-python.py', both),
+  library('@anthropic-ai/sdk', npm({ '@anthropic-ai/sdk': '1.14.0' }), 'anthropic.mjs', ['messages']),
+  library('@anthropic-ai/sdk, 0.x', npm({ '@anthropic-ai/sdk': '0.137.0' }), 'anthropic.mjs', ['messages']),
+  library('anthropic, Python', pypi({ anthropic: '2.14.0' }), 'anthropic-python.py', ['messages']),
+  library('AI SDK', npm({ ai: '7.0.173', '@ai-sdk/openai': '4.0.118', zod: '4.6.7' }), 'ai-sdk.mjs', responsesFirst),
+  library('@openai/agents', npm({ '@openai/agents': '0.20.0', zod: '4.6.7' }), 'openai-agents.mjs', responsesFirst),
+  library('LangChain, JavaScript', langchainJs, 'langchain.mjs', both),
+  library('LangChain, Python', langchainPython, 'langchain-python.py', all),
+  library('LiteLLM', pypi({ litellm: '1.110.2', mcp: '2.3.0' }), 'litellm-python.py', all),
+  library('instructor', pypi({ instructor: '1.17.0' }), 'instructor-python.py', ['chat'], extractTask),
+  library('pydantic-ai', pypi({ 'pydantic-ai-slim[openai,anthropic]': '2.68.0' }), 'pydantic-ai-python.py', all),
   claudeCode,
   codex,
   opencode,

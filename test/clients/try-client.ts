@@ -38,12 +38,8 @@ export async function tryClient(client: Client, format: string, installed: strin
     const prompt = [mark, task.prompt, scriptOf(task)].join('\n');
     const turn = { format, model, prompt, url, key, installed, folder };
     const ending = await runCommand(client.start(turn), turn, timeout);
-    const missing = whatIsMissing(
-      task,
-      ending,
-      front.asked.filter((body) => JSON.stringify(body).includes(mark)),
-      folder,
-    );
+    const asked = front.asked.filter((body) => JSON.stringify(body).includes(mark));
+    const missing = whatIsMissing(task, ending, asked, folder);
     if (missing === undefined && !`${ending.out}${ending.err}`.includes(key)) return task;
     const output = `${ending.out.slice(-3000)}\n${ending.err.slice(-3000)}`.replaceAll(key, '(the key)');
     throw new Error(`${missing ?? 'The key was printed'}. Exit code ${ending.code}, output:\n${output}`);
@@ -53,11 +49,9 @@ export async function tryClient(client: Client, format: string, installed: strin
 }
 
 function scriptOf({ call, says }: Task): string {
-  const lines = [
-    ...(call ? [`[demo call ${call.name} ${JSON.stringify(call.arguments)}]`] : []),
-    ...(says === undefined ? [] : [`[demo say ${JSON.stringify(says)}]`]),
-  ];
-  return lines.join('\n');
+  const calling = call && `[demo call ${call.name} ${JSON.stringify(call.arguments)}]`;
+  const saying = says !== undefined && `[demo say ${JSON.stringify(says)}]`;
+  return [calling, saying].filter(Boolean).join('\n');
 }
 
 function whatIsMissing(task: Task, ending: Ending, asked: JsonObject[], folder: string): string | undefined {

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startCluster } from '../helpers/cluster/start-cluster.ts';
 import { makeRankingGguf } from '../helpers/upstreams/make-ranking-gguf.ts';
@@ -10,6 +7,7 @@ import { installClient } from './install-client.ts';
 import { library } from './library.ts';
 import { langchainJs, langchainPython, openaiPython, pypi } from './roster.ts';
 import { runCommand } from './run-command.ts';
+import { temporaryFolder } from '../helpers/files/temporary-folder.ts';
 import { useStarted } from '../helpers/use-started.ts';
 
 /*
@@ -22,8 +20,7 @@ const embedding = [
   ['LangChain, JavaScript', langchainJs, 'embed-langchain.mjs'],
   ['LangChain, Python', langchainPython, 'embed-langchain-python.py'],
 ] as const;
-const drawing = [['openai, Python', openaiPython, 'media-openai-python.py']] as const;
-const ranking = [['Cohere, Python', pypi({ cohere: '7.3.1' }), 'rerank-cohere-python.py']] as const;
+const cohere = ['Cohere, Python', pypi({ cohere: '7.3.1' }), 'rerank-cohere-python.py'] as const;
 
 const program = findLlamaServer();
 let servers: LlamaServer[] = [];
@@ -44,17 +41,13 @@ beforeAll(async () => {
 afterAll(() => Promise.all(servers.map((server) => server.stop())));
 
 async function run(name: string, from: Client['from'], file: string, format: string, model: string): Promise<unknown> {
-  const client = library(name, from, { formats: [format], program: file });
+  const client = library(name, from, file, [format]);
   const installed = await installClient(client);
-  const folder = mkdtempSync(join(tmpdir(), 'rtr-client-'));
-  try {
-    const turn = { format, model, prompt: '', url: cluster.url, key: cluster.key, installed, folder };
-    const { code, out, err } = await runCommand(client.start(turn), turn, 120_000);
-    if (code !== 0) throw new Error(err.slice(-3000).replaceAll(cluster.key, '(the key)'));
-    return JSON.parse(out);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const { url, key } = cluster;
+  const turn = { format, model, prompt: '', url, key, installed, folder: temporaryFolder() };
+  const { code, out, err } = await runCommand(client.start(turn), turn, 120_000);
+  if (code !== 0) throw new Error(err.slice(-3000).replaceAll(key, '(the key)'));
+  return JSON.parse(out);
 }
 
 describe.each(embedding)('%s', (name, from, file) => {
@@ -69,20 +62,16 @@ describe.each(embedding)('%s', (name, from, file) => {
   });
 });
 
-describe.each(ranking)('%s', (name, from, file) => {
-  it('has documents ranked by the demo engine', async () => {
-    expect(await run(name, from, file, 'rerank', 'demo')).toEqual({ results: 2, sorted: true, best: 1 });
-  });
-
-  it('has documents ranked by llama-server', { tags: ['llama-server'] }, async () => {
-    const expected = { results: 2, sorted: true, best: expect.any(Number) as number };
-    expect(await run(name, from, file, 'rerank', 'tiny-ranker')).toEqual(expected);
-  });
+it('Cohere, Python, has documents ranked by the demo engine', async () => {
+  expect(await run(...cohere, 'rerank', 'demo')).toEqual({ results: 2, sorted: true, best: 1 });
 });
 
-describe.each(drawing)('%s', (name, from, file) => {
-  it('has pictures made and changed, texts spoken and sound written down by the demo engine', async () => {
-    const expected = { picture: 'PNG', changed: 2, sound: 'RIFF', whole: true, same: true, subtitles: true };
-    expect(await run(name, from, file, 'images', 'demo')).toEqual(expected);
-  });
+it('Cohere, Python, has documents ranked by llama-server', { tags: ['llama-server'] }, async () => {
+  const expected = { results: 2, sorted: true, best: expect.any(Number) as number };
+  expect(await run(...cohere, 'rerank', 'tiny-ranker')).toEqual(expected);
+});
+
+it('openai, Python, has pictures made and changed, texts spoken and sound written down by the demo engine', async () => {
+  const expected = { picture: 'PNG', changed: 2, sound: 'RIFF', whole: true, same: true, subtitles: true };
+  expect(await run('openai, Python', openaiPython, 'media-openai-python.py', 'images', 'demo')).toEqual(expected);
 });

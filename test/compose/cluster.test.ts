@@ -1,17 +1,18 @@
 // @module-tag docker
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { startProcess } from '../helpers/processes/start-process.ts';
 import { count, crash, restart, whileTrafficRuns } from '../helpers/compose/break-things.ts';
 import { ComposeProject } from '../helpers/compose/compose-project.ts';
-import { outsideCredential, trust } from './outside-credential.ts';
 import { runCommand } from '../helpers/compose/run-command.ts';
 import { describeUse, report } from '../helpers/compose/report.ts';
 import { Traffic } from '../helpers/compose/traffic.ts';
+import { temporaryFolder } from '../helpers/files/temporary-folder.ts';
+import { stopAfterTest } from '../helpers/stop-after-test.ts';
 import { until } from '../helpers/until.ts';
+import { statusWith } from '../helpers/clients/status-with.ts';
 import { slowCat } from '../helpers/cluster/worker-settings.ts';
 
 const options = inject('composeOptions');
@@ -22,30 +23,29 @@ const { url, key } = where;
 beforeAll(() => compose.up());
 afterAll(() => compose.run('rm', '--stop', '--force', 'worker-cloud', 'upstream'));
 
+function post(path: string, body: object): Promise<Response> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  return fetch(`${url}/api${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+}
+
+/** Runs `rtr credentials` in the project, which has the keys that sign them. */
+const trust = ['run', '--rm', '-T', '--entrypoint', 'rtr', 'prepare', 'credentials'];
+
 /** An answer to a chat request through the load balancer. */
 function chat(model: string, content: string, more: object = {}): Promise<Response> {
-  return fetch(`${url}/api/openai/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model, messages: [{ role: 'user', content }], ...more }),
-  });
+  return post('/openai/v1/chat/completions', { model, messages: [{ role: 'user', content }], ...more });
 }
 
 describe('the cluster of the Compose file', () => {
   it('answers through the load balancer, which streams and passes on the address of the client', async () => {
-    const answer = await chat('demo', 'Go on.\n[demo tokens=40 rate=20]', { stream: true });
-    const times: number[] = [];
-    for await (const _ of answer.body ?? []) times.push(performance.now());
-    expect(times.length).toBeGreaterThan(20);
-    expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(1_000);
+    // The whole answer takes ten minutes.
+    const reader = (await chat('demo', 'Go on.\n[demo tokens=12000 rate=20]', { stream: true })).body?.getReader();
+    for (let piece = 0; piece < 20; piece += 1) expect((await reader?.read())?.done).toBe(false);
+    await reader?.cancel();
   });
 
   it('serves tools, the console and a cloud provider', async () => {
-    const tool = await fetch(`${url}/api/tools/v1/execute`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ tool: 'calculator', input: { expression: '2^64' } }),
-    });
+    const tool = await post('/tools/v1/execute', { tool: 'calculator', input: { expression: '2^64' } });
     expect(await tool.text()).toContain('18446744073709551616');
     expect(await (await fetch(url, { headers: { accept: 'text/html' } })).text()).toContain('<div id="root"');
     const cloud = await chat('cloudy', 'Hello');
@@ -54,7 +54,7 @@ describe('the cluster of the Compose file', () => {
 
   it('prints the key only at the first start', async () => {
     await compose.run('up', '--detach', '--no-build', 'setup');
-    await until(async () => expect(await compose.logs('setup')).toContain('Set up already'), 20_000);
+    await until(async () => expect(await compose.logs('setup')).toContain('Set up already'));
     expect(await compose.key()).toBe(key);
   });
 
@@ -66,7 +66,7 @@ describe('the cluster of the Compose file', () => {
       for (const answer of answers) workers.add(answer.headers.get('x-rtr-worker') ?? '');
       return workers.size;
     };
-    await until(async () => expect(await nodes()).toBe(4), 30_000);
+    await until(async () => expect(await nodes()).toBe(4));
     expect(await compose.containers('ingress')).toHaveLength(3);
   });
 
@@ -85,34 +85,29 @@ describe('the cluster of the Compose file', () => {
 
   it('accepts a worker from another machine with one address and one file, until its credential is revoked', async () => {
     await compose.run('--profile', 'outside', 'up', '--detach', '--wait', '--no-build', 'gate');
-    const folder = await mkdtemp(join(tmpdir(), 'rtr-test-gate-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
-    const file = await outsideCredential(compose, { tier: 'cli', name: 'joes-box', folder });
+    const out = '/volumes/trust/joes-box.creds';
+    const what = ['--from', '/volumes/trust', '--tier', 'cli', '--name', 'joes-box', '--out', out];
+    await compose.run(...trust, 'worker', ...what);
+    const file = join(temporaryFolder(), 'joes-box.creds');
+    writeFileSync(file, await compose.run('run', '--rm', '-T', '--entrypoint', 'cat', 'prepare', out));
     const address = `ws://127.0.0.1:${options.env?.['GATE_PORT']}`;
-    const worker = startProcess(
-      'services/rtr/main.ts',
-      {
-        ...slowCat(),
-        WORKER_ID: 'w1',
-      },
-      ['worker', 'cli', '--nats', address, '--credentials', file],
-    );
-    onTestFinished(async () => void (await worker.stop()));
+    const words = ['worker', 'cli', '--nats', address, '--credentials', file];
+    const worker = stopAfterTest(startProcess('services/rtr/main.ts', { ...slowCat(), WORKER_ID: 'w1' }, words));
     const whoServes = async (): Promise<string> => {
       const answer = await chat('cat', 'Hello');
       await answer.text();
       return answer.headers.get('x-rtr-worker') ?? String(answer.status);
     };
-    await until(async () => expect(await whoServes()).toBe('joes-box.w1'), 20_000);
+    await until(async () => expect(await whoServes()).toBe('joes-box.w1'));
     // Its address stays the same, so it reconnects by itself.
     await compose.run('restart', 'gate');
     await worker.line('broker connection is back');
-    await until(async () => expect(await whoServes()).toBe('joes-box.w1'), 10_000);
+    await until(async () => expect(await whoServes()).toBe('joes-box.w1'));
 
     await compose.run(...trust, 'revoke', '--from', '/volumes/trust', 'joes-box');
     await compose.run('run', '--rm', '-T', 'prepare', 'trust');
     await compose.run('kill', '--signal', 'HUP', 'nats');
-    await until(async () => expect(await whoServes()).not.toBe('joes-box.w1'), 30_000);
+    await until(async () => expect(await whoServes()).not.toBe('joes-box.w1'));
     const doctor = ['services/rtr/main.ts', 'doctor', '--nats', address, '--credentials', file, '--role', 'cli'];
     expect(await runCommand(process.execPath, doctor)).toContain('the broker does not accept it');
     await compose.run('rm', '--stop', '--force', 'gate');
@@ -127,36 +122,32 @@ describe('the cluster of the Compose file', () => {
   });
 
   it('continues when a worker is killed mid-stream', async () => {
-    const outcomes = await whileTrafficRuns('a worker killed', where, async () => {
-      const [worker = ''] = await compose.containers('worker-gpu');
-      await crash(worker, 3_000);
-    });
+    const outcomes = await whileTrafficRuns('a worker killed', where, async () =>
+      crash(await compose.container('worker-gpu'), 3_000),
+    );
     // Only streams of that worker are lost, and their clients receive an error.
     expect(count(outcomes, 'failed', 'cut', 'refused')).toBeLessThanOrEqual(8);
     expect(count(outcomes, 'whole')).toBeGreaterThan(count(outcomes, 'failed', 'cut', 'refused'));
   });
 
   it('continues with the other ingress nodes when one is killed', async () => {
-    const outcomes = await whileTrafficRuns('an ingress killed', where, async () => {
-      const [ingress = ''] = await compose.containers('ingress');
-      await crash(ingress, 3_000);
-    });
+    const outcomes = await whileTrafficRuns('an ingress killed', where, async () =>
+      crash(await compose.container('ingress'), 3_000),
+    );
     expect(count(outcomes, 'cut', 'refused')).toBeLessThanOrEqual(16);
   });
 
   it('completes running answers when an ingress is stopped', async () => {
-    const outcomes = await whileTrafficRuns('an ingress stopped', where, async () => {
-      const [ingress = ''] = await compose.containers('ingress');
-      await restart(ingress);
-    });
+    const outcomes = await whileTrafficRuns('an ingress stopped', where, async () =>
+      restart(await compose.container('ingress')),
+    );
     expect(outcomes.filter(({ ending }) => ending === 'cut' || ending === 'failed')).toEqual([]);
   });
 
   it('completes running answers when a worker is stopped', async () => {
-    const outcomes = await whileTrafficRuns('a worker stopped', where, async () => {
-      const [worker = ''] = await compose.containers('worker-gpu');
-      await restart(worker);
-    });
+    const outcomes = await whileTrafficRuns('a worker stopped', where, async () =>
+      restart(await compose.container('worker-gpu')),
+    );
     expect(outcomes.filter(({ ending }) => ending !== 'whole')).toEqual([]);
   });
 
@@ -174,7 +165,6 @@ describe('the cluster of the Compose file', () => {
   it('keeps keys and refuses no request after everything was stopped and started', async () => {
     await compose.run('down', '--timeout', '20');
     await compose.up();
-    const answer = await fetch(`${url}/api/openai/v1/models`, { headers: { authorization: `Bearer ${key}` } });
-    expect(answer.status).toBe(200);
+    expect(await statusWith(url, key)).toBe(200);
   });
 });

@@ -1,19 +1,20 @@
 // @module-tag docker
-import { chmod, chown, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { chmod, chown, copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import type { IncomingMessage } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { makeCertificates, type Certificates } from '../helpers/servers/make-certificates.ts';
+import { useFolder } from '../helpers/files/temporary-folder.ts';
 import { until } from '../helpers/until.ts';
 import { ComposeProject } from '../helpers/compose/compose-project.ts';
 
 const options = inject('composeOptions');
 const { key } = inject('composeCluster') ?? { key: '' };
-let folder: string;
+const folder = useFolder();
 let certificates: Certificates;
 let compose: ComposeProject;
 
@@ -37,7 +38,6 @@ async function certificatesIn(name: string): Promise<Certificates> {
 }
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'rtr-https-'));
   await chmod(folder, 0o755);
   await mkdir(file('tls'), { mode: 0o700 });
   certificates = await certificatesIn('first');
@@ -47,49 +47,39 @@ beforeAll(async () => {
 });
 
 /** The other tests get theirs back. */
-afterAll(async () => {
-  await upBalancer(new ComposeProject(options));
-  await rm(folder, { recursive: true });
-});
+afterAll(() => upBalancer(new ComposeProject(options)));
 
 /** One request to the load balancer, which must have a certificate of the authority. */
 async function ask(
   path: string,
   { body, ...more }: RequestOptions & { body?: unknown } = {},
 ): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    const request = httpsRequest(
-      { host: '127.0.0.1', port: options.port, path, ca: certificates.ca, agent: false, ...more },
-      resolve,
-    );
-    request.on('error', reject).end(body === undefined ? undefined : JSON.stringify(body));
-  });
+  const at = { host: '127.0.0.1', port: options.port, path, ca: certificates.ca, agent: false };
+  const request = httpsRequest({ ...at, ...more });
+  request.end(body === undefined ? undefined : JSON.stringify(body));
+  const [answer] = (await once(request, 'response')) as [IncomingMessage];
+  return answer;
 }
+
+const streamed = { model: 'demo', stream: true };
 
 /** A streamed completion of so many tokens, twenty a second. */
 const stream = (tokens: number): Promise<IncomingMessage> =>
   ask('/api/openai/v1/chat/completions', {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: {
-      model: 'demo',
-      stream: true,
-      messages: [{ role: 'user', content: `Go on.\n[demo tokens=${tokens} rate=20]` }],
-    },
+    body: { ...streamed, messages: [{ role: 'user', content: `Go on.\n[demo tokens=${tokens} rate=20]` }] },
   });
 
 /** The protocol that is agreed on with a client of HTTP/2, and the SHA-256 of the certificate. */
-const handshake = (): Promise<{ protocol: string | false | null; fingerprint: string }> =>
-  new Promise((resolve, reject) => {
-    const socket = connect(
-      { host: '127.0.0.1', port: options.port, rejectUnauthorized: false, ALPNProtocols: ['h2', 'http/1.1'] },
-      () => {
-        resolve({ protocol: socket.alpnProtocol, fingerprint: socket.getPeerCertificate().fingerprint256 });
-        socket.end();
-      },
-    );
-    socket.on('error', reject);
-  });
+async function handshake(): Promise<{ protocol: string | false | null; fingerprint: string }> {
+  const to = { host: '127.0.0.1', port: options.port, rejectUnauthorized: false, ALPNProtocols: ['h2', 'http/1.1'] };
+  const socket = connect(to);
+  await once(socket, 'secureConnect');
+  const found = { protocol: socket.alpnProtocol, fingerprint: socket.getPeerCertificate().fingerprint256 };
+  socket.end();
+  return found;
+}
 
 describe('the load balancer with a folder of certificates', () => {
   it('serves HTTPS, HTTP/2 too, and nothing without TLS', async () => {
@@ -99,11 +89,10 @@ describe('the load balancer with a folder of certificates', () => {
   });
 
   it('streams, without a wait for the end', async () => {
-    const answer = await stream(40);
-    const times: number[] = [];
-    for await (const _ of answer) times.push(performance.now());
-    expect(times.length).toBeGreaterThan(20);
-    expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(1_000);
+    // The whole answer takes ten minutes.
+    const answer = await stream(12_000);
+    for (let piece = 0; piece < 20; piece += 1) await once(answer, 'data');
+    answer.destroy();
   });
 
   it('tells the router that TLS was used: its own address is https, whatever a client says', async () => {
@@ -119,7 +108,7 @@ describe('the load balancer with a folder of certificates', () => {
     const renewed = await certificatesIn('second');
     await serveWith(renewed);
     await compose.run('kill', '--signal', 'SIGUSR2', 'lb');
-    await until(async () => expect((await handshake()).fingerprint).not.toBe(before.fingerprint), 10_000);
+    await until(async () => expect((await handshake()).fingerprint).not.toBe(before.fingerprint));
     expect(await text(answer)).toContain('data: [DONE]');
     certificates = renewed;
     expect((await ask('/health')).statusCode).toBe(200);
@@ -129,7 +118,7 @@ describe('the load balancer with a folder of certificates', () => {
     const before = await handshake();
     await writeFile(file('tls/router.crt'), 'no certificate');
     await compose.run('kill', '--signal', 'SIGUSR2', 'lb');
-    await until(async () => expect(await compose.logs('lb')).toContain('/TLS_FOLDER/router.crt'), 10_000);
+    await until(async () => expect(await compose.logs('lb')).toContain('/TLS_FOLDER/router.crt'));
     expect(await handshake()).toEqual(before);
     expect((await ask('/health')).statusCode).toBe(200);
   });
@@ -142,11 +131,11 @@ describe('the load balancer with a folder of certificates', () => {
     const empty = withFolder('empty');
     await mkdir(file('empty'), { recursive: true });
     await expect(upBalancer(empty)).rejects.toThrow();
-    await until(async () => expect(await empty.logs('lb')).toContain('no SSL certificate specified'), 10_000);
+    await until(async () => expect(await empty.logs('lb')).toContain('no SSL certificate specified'));
     const faulty = withFolder('faulty');
     await mkdir(file('faulty'), { recursive: true });
     await writeFile(file('faulty/router.crt'), 'no certificate');
     await expect(upBalancer(faulty)).rejects.toThrow();
-    await until(async () => expect(await faulty.logs('lb')).toContain('/TLS_FOLDER/router.crt'), 10_000);
+    await until(async () => expect(await faulty.logs('lb')).toContain('/TLS_FOLDER/router.crt'));
   });
 });

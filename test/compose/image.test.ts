@@ -11,9 +11,8 @@ const compose = new ComposeProject(inject('composeOptions'));
 let image: string;
 const started: string[] = [];
 beforeAll(async () => {
-  image = await docker('inspect', '--format', '{{.Config.Image}}', await compose.container('demo-engine')).then(
-    (name) => name.trim(),
-  );
+  const engine = await compose.container('demo-engine');
+  image = (await docker('inspect', '--format', '{{.Config.Image}}', engine)).trim();
 });
 afterAll(async () => {
   if (started.length > 0) await docker('rm', '--force', ...started);
@@ -27,7 +26,7 @@ async function start(words: readonly string[], ready: string, env: readonly stri
   const place = ['--network', `${compose.name}_workers`, '--volume', `${compose.name}_tools-secrets:/secrets:ro`];
   const id = (await docker('run', '--detach', ...confined, ...place, ...settings, image, ...words)).trim();
   started.push(id);
-  await until(async () => expect(await containerLogs(id)).toContain(ready), 30_000);
+  await until(async () => expect(await containerLogs(id)).toContain(ready));
   return id;
 }
 
@@ -82,9 +81,8 @@ describe('the image', () => {
     { words: ['worker', 'tools'], ready: 'tools-worker is ready' },
   ])('runs $words.0 $words.1 read-only, without capabilities, and stops it at SIGTERM', async ({ words, ready }) => {
     const id = await start(words, ready);
-    const began = performance.now();
+    // Killed after that time, it would have another code.
     await docker('stop', '--time', '20', id);
-    expect(performance.now() - began).toBeLessThan(10_000);
     expect((await docker('inspect', '--format', '{{.State.ExitCode}}', id)).trim()).toBe('0');
   });
 
@@ -107,49 +105,38 @@ describe('the image', () => {
   });
 });
 
-describe('the parts in their containers', () => {
-  it('run without privileges, and only the load balancer is reachable from outside', async () => {
-    for (const id of (await compose.run('ps', '--quiet')).split('\n').filter(Boolean)) {
-      const [{ Name, Config, HostConfig, NetworkSettings }] = JSON.parse(await docker('inspect', id)) as [
-        {
-          Name: string;
-          Config: { User: string };
-          HostConfig: {
-            ReadonlyRootfs: boolean;
-            CapDrop: string[];
-            CapAdd: string[] | null;
-            SecurityOpt: string[];
-            Memory: number;
-          };
-          NetworkSettings: { Ports: Record<string, unknown> };
-        },
-      ];
-      expect(HostConfig, Name).toMatchObject({ ReadonlyRootfs: true, CapDrop: ['ALL'], CapAdd: null });
-      expect(HostConfig.SecurityOpt, Name).toContain('no-new-privileges:true');
-      expect(Config.User, Name).toBe('1000:1000');
-      expect(HostConfig.Memory, Name).toBeGreaterThan(128 * mebibyte);
-      const published = Object.values(NetworkSettings.Ports).filter(Boolean).length;
-      // The demo engine's port is published only for the tests of the SDKs.
-      if (!Name.includes('-demo-engine-')) expect(published, Name).toBe(Name.includes('-lb-') ? 1 : 0);
-    }
-  });
+type HostConfig = { SecurityOpt: string[]; Memory: number };
 
-  it('cannot reach parts that they do not use', async () => {
-    const reach = async (from: string, target: string): Promise<string> => {
-      const script = `require('net').connect(${target}).on('connect',()=>{console.log('reached');process.exit()}).on('error',()=>{console.log('not');process.exit()});setTimeout(()=>{console.log('not');process.exit()},2000)`;
-      return (await compose.run('exec', '-T', from, 'node', '-e', script)).trim();
-    };
-    const ways = [
-      ['ingress', "6379,'redis'", 'reached'],
-      ['worker-gpu', "4222,'nats'", 'reached'],
-      ['worker-gpu', "6379,'redis'", 'not'],
-      ['worker-gpu', "8484,'lb'", 'not'],
-      ['worker-gpu', "8484,'ingress'", 'not'],
-      ['worker-tools', "8485,'ingress'", 'not'],
-      ['demo-engine', "4222,'nats'", 'not'],
-      ['worker-tools', "8000,'demo-engine'", 'not'],
-    ] as const;
-    const seen = await Promise.all(ways.map(async ([from, to]) => [from, to, await reach(from, to)]));
-    expect(seen).toEqual(ways);
-  });
+it('the parts in their containers run without privileges, and only the load balancer is reachable from outside', async () => {
+  for (const id of (await compose.run('ps', '--quiet')).split('\n').filter(Boolean)) {
+    const [{ Name, Config, HostConfig, NetworkSettings }] = JSON.parse(await docker('inspect', id)) as [
+      { Name: string; Config: object; HostConfig: HostConfig; NetworkSettings: { Ports: Record<string, unknown> } },
+    ];
+    expect(HostConfig, Name).toMatchObject({ ReadonlyRootfs: true, CapDrop: ['ALL'], CapAdd: null });
+    expect(HostConfig.SecurityOpt, Name).toContain('no-new-privileges:true');
+    expect(Config, Name).toMatchObject({ User: '1000:1000' });
+    expect(HostConfig.Memory, Name).toBeGreaterThan(128 * mebibyte);
+    const published = Object.values(NetworkSettings.Ports).filter(Boolean).length;
+    // The demo engine's port is published only for the tests of the SDKs.
+    if (!Name.includes('-demo-engine-')) expect(published, Name).toBe(Name.includes('-lb-') ? 1 : 0);
+  }
+});
+
+it('the parts in their containers cannot reach parts that they do not use', async () => {
+  const reach = async (from: string, target: string): Promise<string> => {
+    const script = `require('net').connect(${target}).on('connect',()=>{console.log('reached');process.exit()}).on('error',()=>{console.log('not');process.exit()});setTimeout(()=>{console.log('not');process.exit()},2000)`;
+    return (await compose.run('exec', '-T', from, 'node', '-e', script)).trim();
+  };
+  const ways = [
+    ['ingress', "6379,'redis'", 'reached'],
+    ['worker-gpu', "4222,'nats'", 'reached'],
+    ['worker-gpu', "6379,'redis'", 'not'],
+    ['worker-gpu', "8484,'lb'", 'not'],
+    ['worker-gpu', "8484,'ingress'", 'not'],
+    ['worker-tools', "8485,'ingress'", 'not'],
+    ['demo-engine', "4222,'nats'", 'not'],
+    ['worker-tools', "8000,'demo-engine'", 'not'],
+  ] as const;
+  const seen = await Promise.all(ways.map(async ([from, to]) => [from, to, await reach(from, to)]));
+  expect(seen).toEqual(ways);
 });

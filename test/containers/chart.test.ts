@@ -1,12 +1,12 @@
 // @module-tag docker
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleFile, renderChart } from '../helpers/deploy/chart-tools.ts';
 import type { Container, Rendered } from '../helpers/deploy/kubernetes-objects.ts';
+import { useFolder } from '../helpers/files/temporary-folder.ts';
 import { testImage } from '../helpers/compose/build-image.ts';
 import { ComposeProject } from '../helpers/compose/compose-project.ts';
 import { podsAsServices } from './pods-as-services.ts';
@@ -20,7 +20,7 @@ include nats-auth.conf
 
 /** The pods of the chart's small example, run as containers with exactly what their specifications give them. */
 describe("the chart's pods", { tags: ['chart-tools'] }, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'rtr-pods-'));
+  const folder = useFolder();
   const file = join(folder, 'compose.json');
   const compose = new ComposeProject({ name: `rtr-chart-${randomBytes(4).toString('hex')}`, port: 0, file });
   let objects: Rendered[];
@@ -48,10 +48,7 @@ describe("the chart's pods", { tags: ['chart-tools'] }, () => {
     writeFileSync(file, JSON.stringify({ services }));
     await compose.up();
   });
-  afterAll(async () => {
-    await compose.down();
-    rmSync(folder, { recursive: true });
-  });
+  afterAll(() => compose.down());
 
   it('become ready by their own probes, and answer their liveness probes', async () => {
     const probed = objects.flatMap(({ kind, metadata, spec }) => {

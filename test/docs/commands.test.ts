@@ -21,12 +21,9 @@ const commands = pages.flatMap(({ path, text }) => shellCommands(text).map((comm
 describe('the commands in the documentation', () => {
   it('run only npm scripts that exist', () => {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
-    const named = [
-      ...commands
-        .filter(({ words }) => words[0] === 'npm')
-        .map(({ words }) => (words[1] === 'run' ? words[2] : words[1])),
-      ...pages.flatMap(({ text }) => [...text.matchAll(/npm run ([\w:]+)/g)].map(([, name]) => name)),
-    ];
+    const ofNpm = commands.filter(({ words }) => words[0] === 'npm');
+    const mentioned = pages.flatMap(({ text }) => [...text.matchAll(/npm run ([\w:]+)/g)].map(([, name]) => name));
+    const named = [...ofNpm.map(({ words }) => (words[1] === 'run' ? words[2] : words[1])), ...mentioned];
     expect(named.length).toBeGreaterThan(10);
     expect(named.filter((name) => name === undefined || !(name in scripts))).toEqual([]);
   });
@@ -54,18 +51,10 @@ describe('the commands in the documentation', () => {
 
 describe('the variables in the documentation', () => {
   it('exist in a configuration, or belong to a program that the page runs', () => {
-    const configs = [
-      ingressConfig,
-      batchRunnerConfig,
-      gpuWorkerConfig,
-      cliWorkerConfig,
-      cloudWorkerConfig,
-      toolsWorkerConfig,
-    ];
+    const workers = [gpuWorkerConfig, cliWorkerConfig, cloudWorkerConfig, toolsWorkerConfig];
+    const settings = [ingressConfig, batchRunnerConfig, upSettings, clientSettings, adminSettings, demoEngineSettings];
     const known = new Set([
-      ...[...configs, upSettings, clientSettings, adminSettings, demoEngineSettings].flatMap(({ shape }) =>
-        Object.keys(shape),
-      ),
+      ...[...workers, ...settings].flatMap(({ shape }) => Object.keys(shape)),
       ...Object.values(presets).flatMap(({ keyVariables, needs }) => [...keyVariables, ...needs]),
       ...Object.values(logins).flatMap(({ keys }) => keys),
       ...[...readFileSync('docker-compose.yml', 'utf8').matchAll(/\$\{(\w+)/g)].map(([, name]) => name),
@@ -102,25 +91,16 @@ describe('the paths in the documentation', () => {
   const cluster = useScriptedCluster({}, {});
 
   it('are served by an ingress', async () => {
-    const requests = [
-      ...commands.filter(({ words }) => words[0] === 'curl').map(({ words }) => requestOfCurl(words)),
-      ...pages.flatMap(({ text }) =>
-        [...text.matchAll(/`(GET|POST) (\/[^`\s]+)`/g)].map(([, method = '', path = '']) => ({
-          method,
-          path,
-          port: 8484,
-        })),
-      ),
-    ];
+    const named = pages.flatMap(({ text }) => [...text.matchAll(/`(GET|POST) (\/[^`\s]+)`/g)]);
+    const ofCurl = commands.filter(({ words }) => words[0] === 'curl').map(({ words }) => requestOfCurl(words));
+    const requests = [...ofCurl, ...named.map(([, method = '', path = '']) => ({ method, path, port: 8484 }))];
     expect(requests.length).toBeGreaterThan(10);
+    const headers = { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' };
     const answers = await Promise.all(
       requests.map(async ({ method, path, port }) => {
         const base = port === 8485 ? cluster.adminUrl : cluster.url;
-        const answer = await fetch(base + path.replace('{id}', 'demo'), {
-          method,
-          headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' },
-          ...(method === 'POST' && { body: '{}' }),
-        });
+        const body = method === 'POST' && { body: '{}' };
+        const answer = await fetch(base + path.replace('{id}', 'demo'), { method, headers, ...body });
         return { method, path, status: answer.status, text: await answer.text() };
       }),
     );
@@ -131,7 +111,7 @@ describe('the paths in the documentation', () => {
   });
 });
 
-function requestOfCurl(words: readonly string[]): { method: string; path: string; port: number } {
+function requestOfCurl(words: readonly string[]) {
   const url = new URL(words.find((word) => word.startsWith('http')) ?? '');
   return { method: words.includes('-d') ? 'POST' : 'GET', path: url.pathname, port: Number(url.port) };
 }
@@ -162,7 +142,6 @@ function findCommand(program: Command, words: readonly string[]): { command: Com
   return { command, rest: command === program ? undefined : [] };
 }
 
-/** What is wrong with these arguments of `rtr`. */
 function mistakeIn(program: Command, args: readonly string[]): string | undefined {
   const { command, rest } = findCommand(program, args);
   if (rest === undefined || command.commands.length > 0) return 'no such command';

@@ -20,12 +20,10 @@ describe('the documentation', () => {
   });
 
   it('is mentioned by code and configuration only with pages and headings that exist', () => {
-    const mentions = globSync(['{services,shared,deploy}/**/*', 'docker-compose.yml', 'test/deploy/**/*.yml'])
-      .filter(
-        (file) =>
-          /\.(?:ts|tsx|mjs|lua|ya?ml|json|conf|cfg|tpl|txt|sh)$|Dockerfile$/.test(file) && statSync(file).isFile(),
-      )
-      .filter((file) => !file.includes('/dist/'))
+    const files = globSync(['{services,shared,deploy}/**/*', 'docker-compose.yml', 'test/deploy/**/*.yml']);
+    const isRead = (file: string) => /\.(?:tsx?|mjs|lua|ya?ml|json|conf|cfg|tpl|txt|sh)$|Dockerfile$/.test(file);
+    const mentions = files
+      .filter((file) => isRead(file) && !file.includes('/dist/') && statSync(file).isFile())
       .flatMap((file) => mentionsOf(file, readFileSync(file, 'utf8')));
     expect(mentions.length).toBeGreaterThan(20);
     expect(mentions.filter((mention) => !exists(mention))).toEqual([]);
@@ -43,13 +41,8 @@ function linksOf(from: string, text: string): Reference[] {
 
 /** What a text says about pages: `docs/operations.md#rtrnoingress`, `README.md`. */
 function mentionsOf(from: string, text: string): Reference[] {
-  return [...text.matchAll(/(?<![\w/])((?:docs\/[\w./-]+|README)\.md)(?:#([\w-]+))?/g)].map(
-    ([, path = '', anchor]) => ({
-      from,
-      path,
-      anchor,
-    }),
-  );
+  const found = text.matchAll(/(?<![\w/])((?:docs\/[\w./-]+|README)\.md)(?:#([\w-]+))?/g);
+  return Array.from(found, ([, path = '', anchor]) => ({ from, path, anchor }));
 }
 
 function exists({ path, anchor }: Reference): boolean {

@@ -34,9 +34,7 @@ function readOutages(page: string): Promised[] {
   const [section = ''] = rest.split('\n## ');
   return section.split('\n### ').flatMap((table) => {
     const [outage = '', ...lines] = table.split('\n');
-    const rows = lines
-      .filter((line) => line.startsWith('| '))
-      .map((line) => line.split('|').map((cell) => cell.trim()));
+    const rows = lines.filter((line) => line.startsWith('| ')).map((line) => line.split(/ *\| */));
     let part = '';
     return rows
       .filter(([, first]) => first !== 'part')

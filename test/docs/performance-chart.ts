@@ -51,11 +51,8 @@ export function performanceChart(results: PeerResults): string {
   ].join('\n');
 }
 
-function drawPanel(
-  results: PeerResults,
-  systems: readonly SystemResult[],
-  { title, note, cell, metric }: Panel,
-): string {
+function drawPanel(results: PeerResults, systems: readonly SystemResult[], panel: Panel): string {
+  const { title, note, cell, metric } = panel;
   const values = systems.map(({ name }) => medianOf(results, cell, name, metric));
   const longest = Math.max(0, ...values.flatMap((value) => value ?? []));
   const own = medianOf(results, cell, 'rtr', metric) ?? longest;

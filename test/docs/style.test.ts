@@ -14,25 +14,24 @@ describe('the documentation', () => {
   });
 
   it('has lines of at most 140 characters, tables and generated lists aside', () => {
-    const long = pages.flatMap(({ path, text }) =>
-      withoutTables(text)
-        .split('\n')
-        .filter((line) => line.length > 140 && !line.startsWith('|'))
-        .map((line) => ({ path, line })),
-    );
+    const long = linesOf(withoutTables).filter(({ line }) => line.length > 140 && !line.startsWith('|'));
     expect(long).toEqual([]);
   });
 
   it('uses no retired word', () => {
-    const found = pages.flatMap(({ path, text }) =>
-      proseOf(withoutTables(text))
-        .split('\n')
-        .filter((line) => retired.test(line.replaceAll(/`[^`]*`|"[^"]*"/g, '')))
-        .map((line) => ({ path, line })),
-    );
-    expect(found).toEqual([]);
+    const prose = linesOf((text) => proseOf(withoutTables(text)));
+    expect(prose.filter(({ line }) => retired.test(line.replaceAll(/`[^`]*`|"[^"]*"/g, '')))).toEqual([]);
   });
 });
+
+/** The lines of what is left of every page. */
+function linesOf(rest: (text: string) => string) {
+  return pages.flatMap(({ path, text }) =>
+    rest(text)
+      .split('\n')
+      .map((line) => ({ path, line })),
+  );
+}
 
 /** The page without its generated tables. */
 function withoutTables(text: string): string {

@@ -1,5 +1,4 @@
 import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { definedMetrics } from '../helpers/cluster/metric-registries.ts';
 import { keptResults } from '../bench/peers/results/peer-results.ts';
@@ -25,15 +24,11 @@ describe('the generated tables', () => {
   });
 
   it('have every metric of the code', () => {
-    const root = join(import.meta.dirname, '..', '..');
-    const files = globSync('{services,shared}/**/*.ts', { cwd: root });
-    const named = files.flatMap((file) =>
-      [...readFileSync(join(root, file), 'utf8').matchAll(/'(rtr_[a-z_]+)'/g)].map(([, name = '']) => name),
-    );
+    const texts = globSync('{services,shared}/**/*.ts').map((file) => readFileSync(file, 'utf8'));
+    const named = texts.flatMap((text) => [...text.matchAll(/'(rtr_[a-z_]+)'/g)].map(([, name = '']) => name));
     expect(named.length).toBeGreaterThan(50);
-    const shown = new Set(
-      (['ingress', 'batch-runner', 'worker'] as const).flatMap(definedMetrics).map(({ name }) => name),
-    );
+    const metrics = (['ingress', 'batch-runner', 'worker'] as const).flatMap(definedMetrics);
+    const shown = new Set(metrics.map(({ name }) => name));
     expect(named.filter((name) => !shown.has(name))).toEqual([]);
   });
 
@@ -42,8 +37,6 @@ describe('the generated tables', () => {
   });
 });
 
-describe('the chart of the performance', () => {
-  it('is current (otherwise run `npm run docs`)', () => {
-    expect(readFileSync(chartFile, 'utf8')).toBe(performanceChart(keptResults()));
-  });
+it('the chart of the performance is current (otherwise run `npm run docs`)', () => {
+  expect(readFileSync(chartFile, 'utf8')).toBe(performanceChart(keptResults()));
 });

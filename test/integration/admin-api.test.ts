@@ -8,6 +8,7 @@ import { createAuthority } from '#shared/broker/authority/authority.ts';
 import { writeAuthority } from '#shared/broker/authority/authority-folder.ts';
 import { AdminClient } from '../helpers/console/admin-client.ts';
 import type { ConsoleClient } from '../helpers/console/console-client.ts';
+import { post } from '../helpers/clients/keyed-requests.ts';
 import { shareCluster } from '../helpers/cluster/share-cluster.ts';
 import { newAdministrator, newEmail } from '../helpers/console/new-administrator.ts';
 import { uniqueName } from '../helpers/unique-name.ts';
@@ -124,11 +125,7 @@ describe('the Admin API of a router', () => {
     const cookie = ada.cookie ?? '';
     const answer = await fetch(`${cluster.url}/api/admin/v1/users`, { headers: { cookie } });
     expect(answer.status).toBe(401);
-    const broken = await fetch(`${cluster.url}/api/admin/v1/teams`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${api.token}`, 'content-type': 'application/json' },
-      body: '{',
-    });
+    const broken = await post({ ...cluster, key: api.token, path: '/admin/v1/teams', body: '{' });
     expect([broken.status, await broken.json()]).toMatchObject([400, { error: { code: 'invalid_request' } }]);
   });
 
@@ -159,10 +156,8 @@ describe('the Admin API of a router', () => {
     expect(listed.data.data).toMatchObject([{ name: 'ci' }]);
     const priced = await sdk.prices.setPrice('openai/gpt-oss-120b', { input: 1, output: 2 });
     expect(priced.data).toMatchObject({ model: 'openai/gpt-oss-120b', source: 'changed' });
-    await expect(sdk.teams.createTeam({ name: '' })).rejects.toMatchObject({
-      status: 400,
-      error: { error: { code: 'invalid_request', field: 'name' } },
-    });
+    const unnamed = { status: 400, error: { error: { code: 'invalid_request', field: 'name' } } };
+    await expect(sdk.teams.createTeam({ name: '' })).rejects.toMatchObject(unnamed);
     const workers = await sdk.workers.listWorkers();
     // Workers of earlier test files may still be listed.
     expect(workers.data.data).toContainEqual(expect.objectContaining({ tier: 'gpu', state: 'serving' }));

@@ -24,19 +24,17 @@ beforeAll(async () => {
   there = clientAt(url);
 });
 
-function clientAt(url: string): OpenAI {
-  return new OpenAI({ baseURL: `${url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
+function clientAt(url: string, apiKey = cluster.key): OpenAI {
+  return new OpenAI({ baseURL: `${url}/api/openai/v1`, apiKey, maxRetries: 0 });
 }
 
-async function untilOver(client: OpenAI, id: string, ms = 20_000): Promise<Response> {
-  const deadline = Date.now() + ms;
-  for (;;) {
-    const response = await client.responses.retrieve(id);
-    if (response.status !== 'queued' && response.status !== 'in_progress') return response;
-    if (Date.now() > deadline) throw new Error(`the response is ${response.status}`);
-    await sleep(50);
-  }
+async function untilOver(client: OpenAI, id: string): Promise<Response> {
+  await until(async () => expect((await client.responses.retrieve(id)).status).not.toMatch(/queued|in_progress/));
+  return client.responses.retrieve(id);
 }
+
+/** Returns a request for a response in the background, with options of the demo engine. */
+const asking = (options: string) => ({ model: 'demo', input: `Tell a story.\n[demo ${options}]`, background: true });
 
 async function eventsOf(stream: AsyncIterable<ResponseStreamEvent>, most = Infinity): Promise<ResponseStreamEvent[]> {
   const events: ResponseStreamEvent[] = [];
@@ -54,24 +52,21 @@ function textOf(events: readonly ResponseStreamEvent[]): string {
 const numbersOf = (events: readonly ResponseStreamEvent[]): number[] =>
   events.map((event) => ('sequence_number' in event ? event.sequence_number : -1));
 
+const ledger = () => readUsage(cluster.prefix, cluster.keyId);
+
 /** Returns the requests of the ledger after the first ones, once there are this many. */
 async function usedSince(before: number, count: number) {
-  let used: Awaited<ReturnType<typeof readUsage>> = [];
-  await until(async () => {
-    used = (await readUsage(cluster.prefix, cluster.keyId)).slice(0, -before || undefined);
-    return used.length >= count;
-  });
+  await until(async () => (await ledger()).length >= before + count);
   // No further request arrives.
   await sleep(700);
-  used = (await readUsage(cluster.prefix, cluster.keyId)).slice(0, -before || undefined);
+  const used = (await ledger()).slice(0, -before || undefined);
   expect(used).toHaveLength(count);
   return used;
 }
 
 /** Starts a long response, and waits until its stream at the other ingress has begun. @returns its id, and the end of that stream */
 async function streamLong(): Promise<{ id: string; ended: Promise<void> }> {
-  const input = 'Tell a story.\n[demo rate=20 tokens=2000]';
-  const { id } = await here.responses.create({ model: 'demo', input, background: true });
+  const { id } = await here.responses.create(asking('rate=20 tokens=2000'));
   const stream = await there.responses.retrieve(id, { stream: true });
   let seen = 0;
   const ended = (async () => {
@@ -82,30 +77,16 @@ async function streamLong(): Promise<{ id: string; ended: Promise<void> }> {
   return { id, ended };
 }
 
+const beginning = ['response.created', 'response.queued', 'response.in_progress'];
+
 describe('a response in the background', () => {
   it('is queued at once, produced without its client, stored, and counted once', async () => {
-    const before = (await readUsage(cluster.prefix, cluster.keyId)).length;
-    const asked = await here.responses.create({
-      model: 'demo',
-      input: 'Say hello.\n[demo rate=100 tokens=60]',
-      background: true,
-      metadata: { purpose: 'test' },
-    });
-    expect(asked).toMatchObject({
-      object: 'response',
-      status: 'queued',
-      background: true,
-      store: true,
-      output: [],
-      metadata: { purpose: 'test' },
-    });
-    const seen = new Set<string | undefined>();
-    while (!seen.has('completed')) {
-      seen.add((await there.responses.retrieve(asked.id)).status);
-      await sleep(20);
-    }
-    expect(seen).toContain('in_progress');
-    const response = await there.responses.retrieve(asked.id);
+    const before = (await ledger()).length;
+    const metadata = { purpose: 'test' };
+    const asked = await here.responses.create({ ...asking('rate=100 tokens=60'), metadata });
+    const queued = { object: 'response', status: 'queued', background: true, store: true, output: [], metadata };
+    expect(asked).toMatchObject(queued);
+    const response = await untilOver(there, asked.id);
     expect(response).toMatchObject({ id: asked.id, status: 'completed', background: true, store: true });
     expect(response.output_text.length).toBeGreaterThan(0);
     const { data: items } = await here.responses.inputItems.list(asked.id);
@@ -117,20 +98,11 @@ describe('a response in the background', () => {
   });
 
   it('is streamed while it is produced, and again from any event, at any ingress', async () => {
-    const stream = await here.responses.create({
-      model: 'demo',
-      input: 'Tell a story.\n[demo rate=60 tokens=60]',
-      background: true,
-      stream: true,
-    });
+    const stream = await here.responses.create({ ...asking('rate=15 tokens=60'), stream: true });
     const first = await eventsOf(stream, 12);
     const [created] = first;
     if (created?.type !== 'response.created') throw new Error('it does not begin with response.created');
-    expect(first.slice(0, 3).map(({ type }) => type)).toEqual([
-      'response.created',
-      'response.queued',
-      'response.in_progress',
-    ]);
+    expect(first.slice(0, 3).map(({ type }) => type)).toEqual(beginning);
     const { id } = created.response;
     expect((await there.responses.retrieve(id)).status).toBe('in_progress');
     const rest = await eventsOf(await there.responses.retrieve(id, { stream: true, starting_after: 11 }));
@@ -140,35 +112,28 @@ describe('a response in the background', () => {
     expect([...first, ...rest]).toEqual(whole);
     const response = await here.responses.retrieve(id);
     expect(textOf(whole)).toBe(response.output_text);
-    const replayed = await there.responses.stream({ response_id: id, starting_after: 5 }).finalResponse();
-    expect(replayed.output_text).toBe(response.output_text);
-    expect(
-      await eventsOf(await here.responses.retrieve(id, { stream: true, starting_after: whole.length - 1 })),
-    ).toEqual([]);
-    const after = { stream: true, starting_after: whole.length } as const;
-    expect(await openaiOutcome(there.responses.retrieve(id, after).asResponse())).toEqual([
-      400,
-      'invalid_value',
-      'starting_after',
-    ]);
+    const last = { stream: true, starting_after: whole.length - 1 } as const;
+    expect(await eventsOf(await here.responses.retrieve(id, last))).toEqual([]);
+    const beyond = await openaiOutcome(
+      there.responses.retrieve(id, { ...last, starting_after: whole.length }).asResponse(),
+    );
+    expect(beyond).toEqual([400, 'invalid_value', 'starting_after']);
     // The SDK's helper requests all events, and skips the earlier ones itself.
-    const helped = await there.responses.stream({ response_id: id, starting_after: 9_999 }).finalResponse();
-    expect(helped.output_text).toBe(response.output_text);
+    for (const starting_after of [5, 9_999]) {
+      const helped = await there.responses.stream({ response_id: id, starting_after }).finalResponse();
+      expect(helped.output_text).toBe(response.output_text);
+    }
   });
 
   it('that ends before the event after which it is streamed ends the stream with an error', async () => {
-    const asked = await here.responses.create({
-      model: 'demo',
-      input: 'Tell a story.\n[demo delay=500 tokens=5]',
-      background: true,
-    });
+    const asked = await here.responses.create(asking('delay=4000 tokens=5'));
     const stream = await there.responses.retrieve(asked.id, { stream: true, starting_after: 9_999 });
     await expect(eventsOf(stream)).rejects.toMatchObject({ code: 'no_such_event' });
     expect((await here.responses.retrieve(asked.id)).status).toBe('completed');
   });
 
   it('that is cancelled stops, is counted up to that point, and its stream ends with an error', async () => {
-    const before = (await readUsage(cluster.prefix, cluster.keyId)).length;
+    const before = (await ledger()).length;
     const { id, ended } = await streamLong();
     const cancelled = await there.responses.cancel(id);
     expect(cancelled).toMatchObject({ id, status: 'cancelled', output: [], background: true });
@@ -179,9 +144,8 @@ describe('a response in the background', () => {
     expect(used).toMatchObject({ outcome: 'cancelled' });
     expect(used?.completionTokens).toBeGreaterThan(0);
     expect(used?.completionTokens).toBeLessThan(500);
-    expect(
-      await openaiOutcome(here.responses.create({ model: 'demo', input: 'And?', previous_response_id: id })),
-    ).toEqual([400, 'previous_response_not_found', 'previous_response_id']);
+    const next = here.responses.create({ model: 'demo', input: 'And?', previous_response_id: id });
+    expect(await openaiOutcome(next)).toEqual([400, 'previous_response_not_found', 'previous_response_id']);
     expect(await here.responses.delete(id)).toMatchObject({ deleted: true });
     expect(await openaiOutcome(here.responses.retrieve(id))).toEqual([404, 'not_found', null]);
   });
@@ -194,13 +158,7 @@ describe('a response in the background', () => {
   });
 
   it('that fails gives the reason, in its streams and later', async () => {
-    const stream = await here.responses.create({
-      model: 'demo',
-      input: 'Break.\n[demo fault=nothing-known]',
-      background: true,
-      stream: true,
-    });
-    const events = await eventsOf(stream);
+    const events = await eventsOf(await here.responses.create({ ...asking('fault=nothing-known'), stream: true }));
     const last = events.at(-1);
     if (last?.type !== 'response.failed') throw new Error(`it ends with ${last?.type}`);
     const response = await there.responses.retrieve(last.response.id);
@@ -212,12 +170,10 @@ describe('a response in the background', () => {
     const receiver = await startReceiver();
     const { add, deliveries } = await openTestWebhooks({ prefix: `${cluster.prefix}:` });
     const { endpoint, secret } = await add(receiver.url, { events: ['response.*'] });
-    const ask = (script: string, fields: object = {}) =>
-      here.responses.create({ model: 'demo', input: `Tell a story.\n[demo ${script}]`, background: true, ...fields });
-    const done = await ask('tokens=5');
-    const short = await ask('tokens=50', { max_output_tokens: 16 });
-    const failed = await ask('fault=nothing-known');
-    const long = await ask('rate=20 tokens=2000');
+    const done = await here.responses.create(asking('tokens=5'));
+    const short = await here.responses.create({ ...asking('tokens=50'), max_output_tokens: 16 });
+    const failed = await here.responses.create(asking('fault=nothing-known'));
+    const long = await here.responses.create(asking('rate=20 tokens=2000'));
     await here.responses.cancel(long.id);
     await here.responses.cancel(long.id);
     await until(() => expect(receiver.messages).toHaveLength(4));
@@ -236,13 +192,8 @@ describe('a response in the background', () => {
 
   it('goes on when the client of its stream leaves, and its key is charged once', async () => {
     const { raw, id: keyId } = await cluster.addKey({ limits: { tokensPerDay: 100_000 } });
-    const client = new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: raw, maxRetries: 0 });
-    const stream = await client.responses.create({
-      model: 'demo',
-      input: 'Tell a story.\n[demo rate=100 tokens=80]',
-      background: true,
-      stream: true,
-    });
+    const client = clientAt(cluster.url, raw);
+    const stream = await client.responses.create({ ...asking('rate=100 tokens=80'), stream: true });
     const [created] = await eventsOf(stream, 1);
     if (created?.type !== 'response.created') throw new Error('it does not begin with response.created');
     const response = await untilOver(client, created.response.id);
@@ -270,14 +221,10 @@ describe('a response in the background', () => {
       openaiOutcome(here.responses.create({ model: 'demo', input: 'Hello.', background: true, ...fields }));
     expect(await ask({ store: false })).toEqual([400, 'unsupported_parameter', 'background']);
     expect(await ask({ model: 'nobody' })).toEqual([404, 'model_not_found', 'model']);
-    expect(await ask({ previous_response_id: 'resp_1' })).toEqual([
-      400,
-      'previous_response_not_found',
-      'previous_response_id',
-    ]);
+    const missing = [400, 'previous_response_not_found', 'previous_response_id'];
+    expect(await ask({ previous_response_id: 'resp_1' })).toEqual(missing);
     expect(await openaiOutcome(here.responses.cancel('resp_unknown'))).toEqual([404, 'not_found', null]);
-    const other = await cluster.addKey({});
-    const stranger = new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: other.raw, maxRetries: 0 });
+    const stranger = clientAt(cluster.url, (await cluster.addKey({})).raw);
     const asked = await here.responses.create({ model: 'demo', input: 'Hello.', background: true });
     expect(await openaiOutcome(stranger.responses.retrieve(asked.id))).toEqual([404, 'not_found', null]);
     expect(await openaiOutcome(stranger.responses.cancel(asked.id))).toEqual([404, 'not_found', null]);
@@ -285,19 +232,11 @@ describe('a response in the background', () => {
   });
 
   it('is produced again when its upstream breaks in the middle, up to a maximum, and then fails', async () => {
-    const { id } = await here.responses.create({
-      model: 'demo',
-      input: 'Break.\n[demo fault=drop after=5]',
-      background: true,
-    });
-    const response = await untilOver(there, id, 30_000);
+    const { id } = await here.responses.create(asking('fault=drop after=5'));
+    const response = await untilOver(there, id);
     expect(response).toMatchObject({ status: 'failed', error: { code: 'server_error' } });
     const events = await eventsOf(await here.responses.retrieve(id, { stream: true }));
-    expect(events.slice(0, 3).map(({ type }) => type)).toEqual([
-      'response.created',
-      'response.queued',
-      'response.in_progress',
-    ]);
+    expect(events.slice(0, 3).map(({ type }) => type)).toEqual(beginning);
     expect(events.filter(({ type }) => type === 'response.output_item.added')).toHaveLength(1);
     expect(events.at(-1)?.type).toBe('response.failed');
   });

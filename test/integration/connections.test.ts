@@ -2,12 +2,13 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
-import { post } from '../helpers/clients/keyed-requests.ts';
+import { get, post } from '../helpers/clients/keyed-requests.ts';
 import { ConsoleClient } from '../helpers/console/console-client.ts';
 import { shareCluster, type SharedCluster } from '../helpers/cluster/share-cluster.ts';
 import { withRegistry } from '../helpers/cluster/with-registry.ts';
 import { newAdministrator, newEmail } from '../helpers/console/new-administrator.ts';
 import { goodPassword } from '../helpers/console/good-password.ts';
+import { makeKey } from '../helpers/console/make-key.ts';
 import { inviteToConsole, type SignedInPerson } from '../helpers/console/open-as.ts';
 import { grantAccess, knownClient, startProtectedMcp } from '../helpers/upstreams/start-protected-mcp.ts';
 import { serveHttp } from '../helpers/servers/serve-http.ts';
@@ -16,12 +17,6 @@ import { useStarted } from '../helpers/use-started.ts';
 
 /** The configured public address. Nothing listens there in this test. */
 const publicUrl = 'https://llm.example.com';
-
-interface Answer {
-  status: number;
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into it as they need
-  body: any;
-}
 
 /** A person with a sign-in session of the console and a key. */
 interface Person {
@@ -40,15 +35,12 @@ let alan: Person;
 const notes = useStarted(() => startProtectedMcp([`${publicUrl}/connections`]));
 const impostor = useStarted(() => startImpostor());
 beforeAll(async () => {
+  const oauth = { clientId: knownClient.id, clientSecret: '${KNOWN_SECRET}', scopes: ['notes'] };
   const registry = withRegistry(
     JSON.stringify({
       mcpServers: {
         notes: { url: notes.url, auth: 'oauth' },
-        known: {
-          url: notes.url,
-          auth: 'oauth',
-          oauth: { clientId: knownClient.id, clientSecret: '${KNOWN_SECRET}', scopes: ['notes'] },
-        },
+        known: { url: notes.url, auth: 'oauth', oauth },
         impostor: { url: impostor.url, auth: 'oauth' },
         inside: { url: 'http://10.0.0.1/mcp', auth: 'oauth' },
       },
@@ -91,8 +83,7 @@ async function startImpostor() {
 }
 
 async function withKey({ client, id }: SignedInPerson): Promise<Person> {
-  const { body } = await client.post('/keys', { kind: 'user', name: 'tools' });
-  return { id, client, key: String(body.raw) };
+  return { id, client, key: (await makeKey(client)).raw };
 }
 
 async function join(name: string): Promise<Person> {
@@ -106,14 +97,8 @@ async function begin({ client }: Person, server = 'notes'): Promise<string> {
 }
 
 /** Returns the request of a page to which an authorization server has redirected. */
-function answerIn(url: URL): Record<string, string> {
-  const { searchParams } = url;
-  return Object.fromEntries(
-    ['state', 'code', 'iss'].flatMap((name) => {
-      const value = searchParams.get(name);
-      return value === null ? [] : [[name, value]];
-    }),
-  );
+function answerIn({ searchParams }: URL): Record<string, string> {
+  return Object.fromEntries([...searchParams].filter(([name]) => ['state', 'code', 'iss'].includes(name)));
 }
 
 async function connect(person: Person, login: string, server = 'notes'): Promise<void> {
@@ -127,13 +112,13 @@ async function stateOf({ client }: Person): Promise<string> {
   return (body as { server: string; state: string }[]).find(({ server }) => server === 'notes')?.state ?? '';
 }
 
-async function execute(key: string, tool: string, url = cluster.url): Promise<Answer> {
+async function execute(key: string, tool: string, url = cluster.url): Promise<{ status: number; body: unknown }> {
   const answer = await post({ url, key, path: '/tools/v1/execute', body: { tool, input: {} } });
   return { status: answer.status, body: await answer.json() };
 }
 
 async function listed(key: string): Promise<string[]> {
-  const answer = await fetch(`${cluster.url}/api/tools/v1/list`, { headers: { authorization: `Bearer ${key}` } });
+  const answer = await get({ ...cluster, key }, '/tools/v1/list');
   const { data } = (await answer.json()) as { data: { name: string; server?: string }[] };
   return data.filter(({ server }) => server === 'notes').map(({ name }) => name);
 }
@@ -142,10 +127,12 @@ function saidBy(name: string) {
   return { status: 200, body: { tool: 'notes_whoami', is_error: false, content: [{ type: 'text', text: name }] } };
 }
 
-const required = (words: string) => ({
-  status: 403,
-  body: { error: { code: 'connection_required', message: expect.stringContaining(words) } },
+const failing = (status: number, code: string) => (words: string) => ({
+  status,
+  body: { error: { code, message: expect.stringContaining(words) } },
 });
+const required = failing(403, 'connection_required');
+const refused = failing(422, 'not_connected');
 
 describe('an MCP server that people connect to', () => {
   it('shows each person their own tools, and is called as that person', async () => {
@@ -183,49 +170,30 @@ describe('an MCP server that people connect to', () => {
     const registrations = () => notes.asked.filter((path) => path === '/reg').length;
     const before = registrations();
     await connect(grace, 'grace', 'known');
-    expect(await execute(grace.key, 'known_whoami')).toMatchObject({
-      status: 200,
-      body: { content: [{ text: 'grace' }] },
-    });
+    expect(await execute(grace.key, 'known_whoami')).toMatchObject({ body: { content: [{ text: 'grace' }] } });
     expect(registrations()).toBe(before);
     const token = await notes.provider.AccessToken.find(notes.tokens.at(-1) ?? '');
     expect(token?.clientId).toBe(knownClient.id);
   });
 
   it('may be named as a hosted tool by people with a connection', async () => {
-    const tool = {
-      type: 'mcp',
-      server_label: 'notes',
-      server_url: 'https://notes.test/mcp',
-      require_approval: 'never',
-    };
-    const ask = async (key: string): Promise<Answer> => {
-      const answer = await post({
-        url: cluster.url,
-        key,
-        path: '/openai/v1/responses',
-        body: { model: 'demo', input: '[demo call mcp_notes_whoami {}]', tools: [tool], store: false },
-      });
-      return { status: answer.status, body: await answer.json() };
-    };
-    const { body } = await ask(alan.key);
-    expect(body.output).toMatchObject([
-      { type: 'mcp_list_tools', server_label: 'notes', tools: [{ name: 'whoami' }] },
-      { type: 'mcp_call', name: 'whoami', output: 'alan' },
-      { type: 'message' },
-    ]);
-    expect(await ask(admin.key)).toMatchObject({ status: 400, body: { error: { param: 'tools[0].type' } } });
+    const server = { server_label: 'notes', server_url: 'https://notes.test/mcp' };
+    const tools = [{ type: 'mcp', ...server, require_approval: 'never' }];
+    const body = { model: 'demo', input: '[demo call mcp_notes_whoami {}]', tools, store: false };
+    const ask = async (key: string): Promise<unknown> =>
+      (await post({ url: cluster.url, key, path: '/openai/v1/responses', body })).json();
+    const called = { type: 'mcp_call', name: 'whoami', output: 'alan' };
+    const listing = { type: 'mcp_list_tools', server_label: 'notes', tools: [{ name: 'whoami' }] };
+    expect(await ask(alan.key)).toMatchObject({ output: [listing, called, { type: 'message' }] });
+    expect(await ask(admin.key)).toMatchObject({ error: { param: 'tools[0].type' } });
   });
 
   it('is subject to the list of tools of a key', async () => {
-    const { body } = await grace.client.post('/keys', { kind: 'user', name: 'one', tools: ['notes_whoami'] });
-    const key = String(body.raw);
+    const { raw: key } = await makeKey(grace.client, { tools: ['notes_whoami'] });
     expect(await listed(key)).toEqual(['notes_whoami']);
     expect(await execute(key, 'notes_whoami')).toMatchObject(saidBy('grace'));
-    expect(await execute(key, 'notes_payroll')).toMatchObject({
-      status: 403,
-      body: { error: { code: 'permission_denied', param: 'tool' } },
-    });
+    const denied = { status: 403, body: { error: { code: 'permission_denied', param: 'tool' } } };
+    expect(await execute(key, 'notes_payroll')).toMatchObject(denied);
   });
 
   it('gets tokens that are in clear text neither in Redis nor in a log', async () => {
@@ -264,7 +232,7 @@ describe('an MCP server that people connect to', () => {
 
   it('whose authorization server is away serves as long as the token lasts, and again when it is back', async () => {
     // Long enough for the next two calls.
-    notes.setLifetime(6);
+    notes.setLifetime(12);
     await connect(alan, 'alan');
     notes.breakTokens(true);
     onTestFinished(() => notes.breakTokens(false));
@@ -315,30 +283,21 @@ describe('an MCP server that people connect to', () => {
 });
 
 describe('an answer of an authorization server', () => {
-  const refused = (words: string) => ({
-    status: 422,
-    body: { error: { code: 'not_connected', message: expect.stringContaining(words) } },
-  });
-
   it('counts for the person and the session that requested it, and once', async () => {
     const back = answerIn(await grantAccess(await begin(alan), 'mallory'));
     // Mallory makes Grace's browser send it, so that Grace would use Mallory's account.
-    expect(await grace.client.post('/connections', back)).toMatchObject(
-      refused('does not belong to an attempt of yours'),
-    );
+    expect(await grace.client.post('/connections', back)).toMatchObject(refused('belong to an attempt of yours'));
     expect(await alan.client.post('/connections', back)).toMatchObject(refused('it is over'));
 
     const second = answerIn(await grantAccess(await begin(alan), 'alan'));
     const elsewhere = new ConsoleClient(cluster.url);
-    expect(await elsewhere.signIn((await alan.client.get('/session')).body.user.email, goodPassword)).toMatchObject({
-      status: 200,
-    });
+    const { email } = (await alan.client.get('/session')).body.user;
+    expect((await elsewhere.signIn(email, goodPassword)).status).toBe(200);
     expect(await elsewhere.post('/connections', second)).toMatchObject(refused('does not belong'));
 
     const third = answerIn(await grantAccess(await begin(alan), 'alan'));
-    expect(await alan.client.post('/connections', { ...third, state: 'A'.repeat(43) })).toMatchObject(
-      refused('does not belong'),
-    );
+    const guessed = await alan.client.post('/connections', { ...third, state: 'A'.repeat(43) });
+    expect(guessed).toMatchObject(refused('does not belong'));
     expect(await alan.client.post('/connections', third)).toMatchObject({ status: 200 });
     expect(await alan.client.post('/connections', third)).toMatchObject(refused('it is over'));
     expect(await execute(alan.key, 'notes_whoami')).toMatchObject(saidBy('alan'));
@@ -372,18 +331,12 @@ describe('an answer of an authorization server', () => {
 });
 
 describe('a connection is refused', () => {
-  it('if the metadata are of another issuer', async () => {
-    expect(await admin.client.post('/connections/impostor')).toMatchObject({
-      status: 422,
-      body: { error: { code: 'not_connected', message: expect.stringContaining('as another one') } },
-    });
-  });
-
-  it('to an address of this network that is not listed', async () => {
-    expect(await admin.client.post('/connections/inside')).toMatchObject({
-      status: 422,
-      body: { error: { code: 'not_connected', message: expect.stringContaining('its address is not public') } },
-    });
+  it.each([
+    ['if the metadata are of another issuer', 'impostor', refused('as another one')],
+    ['to an address of this network that is not listed', 'inside', refused('its address is not public')],
+    ['to a server that is not in the registry', 'unknown', { status: 404 }],
+  ])('%s', async (_, server, answer) => {
+    expect(await admin.client.post(`/connections/${server}`)).toMatchObject(answer);
   });
 
   it('if the person tries too often', async () => {
@@ -394,10 +347,6 @@ describe('a connection is refused', () => {
     expect(answers.map(({ status }) => status)).toEqual([...Array.from({ length: 20 }, () => 200), 422]);
     expect(answers.at(-1)?.body).toMatchObject({ error: { message: expect.stringContaining('too often') } });
     expect(notes.asked.slice(asked).filter((path) => path === '/reg')).toHaveLength(20);
-  });
-
-  it('to a server that is not in the registry', async () => {
-    expect(await admin.client.post('/connections/unknown')).toMatchObject({ status: 404 });
   });
 });
 

@@ -4,6 +4,7 @@ import OldAnthropic from 'anthropic-sdk-0';
 import OpenAI, { toFile } from 'openai';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
+import { post } from '../helpers/clients/keyed-requests.ts';
 import { openRaw, readRawAnswer } from '../helpers/clients/raw-http.ts';
 import { startCluster } from '../helpers/cluster/start-cluster.ts';
 import { until } from '../helpers/until.ts';
@@ -62,10 +63,8 @@ async function newOwner(): Promise<{ raw: string; openai: OpenAI; anthropic: Ant
 
 async function refusal(asked: Promise<unknown>): Promise<object> {
   const error: unknown = await asked.catch((thrown: unknown) => thrown);
-  if (error instanceof OpenAI.APIError) {
-    const { status, code, param, message } = error;
-    return { status, code, param, message };
-  }
+  if (error instanceof OpenAI.APIError)
+    return { status: error.status, code: error.code, param: error.param, message: error.message };
   if (error instanceof Anthropic.APIError) {
     const { status, error: body } = error;
     return { status, ...(body as { error: object }).error };
@@ -73,12 +72,11 @@ async function refusal(asked: Promise<unknown>): Promise<object> {
   throw new Error('it was not refused', { cause: error });
 }
 
-const post = (path: string, init: RequestInit): Promise<Response> =>
-  fetch(`${cluster.url}${path}`, {
-    method: 'POST',
-    ...init,
-    headers: { authorization: `Bearer ${cluster.key}`, ...(init.headers as Record<string, string>) },
-  });
+const upload = (body: string, headers: Record<string, string>): Promise<Response> =>
+  post({ ...cluster, path: '/openai/v1/files', body, headers });
+
+const userFile = async (bytes: Uint8Array, name = 'a.bin') =>
+  ({ purpose: 'user_data', file: await toFile(bytes, name) }) as const;
 
 /** Returns the beginning of an upload, up to the bytes of its file. */
 function begunUpload(key: string, length: number): string {
@@ -102,7 +100,7 @@ function lastBlocks(): JsonObject[] {
 describe('the files of the chat format', () => {
   it('are uploaded at one ingress, and shown, read and removed at another', async () => {
     const bytes = randomBytes(6 * piece);
-    const file = await here.files.create({ file: await toFile(bytes, 'données (1).bin'), purpose: 'user_data' });
+    const file = await here.files.create(await userFile(bytes, 'données (1).bin'));
     expect(file).toMatchObject({
       id: expect.stringMatching(/^file-rtr[0-9a-f]{24}$/) as string,
       object: 'file',
@@ -121,9 +119,8 @@ describe('the files of the chat format', () => {
     expect(content.headers.get('content-disposition')).toContain("filename*=UTF-8''donn%C3%A9es%20%281%29.bin");
     expect(await there.files.delete(file.id)).toEqual({ id: file.id, object: 'file', deleted: true });
     const unknown = { status: 404, code: 'not_found', param: 'id', message: `404 No such File object: ${file.id}` };
-    expect(await refusal(here.files.retrieve(file.id))).toEqual(unknown);
-    expect(await refusal(here.files.content(file.id))).toEqual(unknown);
-    expect(await refusal(here.files.delete(file.id))).toEqual(unknown);
+    for (const act of ['retrieve', 'content', 'delete'] as const)
+      expect(await refusal(here.files[act](file.id))).toEqual(unknown);
   });
 
   it('are listed in both orders, by purpose and page by page', async () => {
@@ -149,9 +146,8 @@ describe('the files of the chat format', () => {
   });
 
   it('expire as their upload says, and those for a batch after 30 days', async () => {
-    const file = (name: string) => toFile(Buffer.from('{}'), name);
     const create = async (fields: object): Promise<number | undefined> => {
-      const made = await here.files.create({ purpose: 'user_data', file: await file('a.json'), ...fields });
+      const made = await here.files.create({ ...(await userFile(Buffer.from('{}'), 'a.json')), ...fields });
       return made.expires_at && made.expires_at - made.created_at;
     };
     expect(await create({ expires_after: { anchor: 'created_at', seconds: 3_600 } })).toBe(3_600);
@@ -166,7 +162,7 @@ describe('the files of the chat format', () => {
 
   it('have ranges', async () => {
     const bytes = randomBytes(500_000);
-    const { id } = await here.files.create({ file: await toFile(bytes, 'a.bin'), purpose: 'user_data' });
+    const { id } = await here.files.create(await userFile(bytes));
     const read = (range: string, method = 'GET'): Promise<Response> =>
       fetch(`${other.url}/api/openai/v1/files/${id}/content`, {
         method,
@@ -195,10 +191,8 @@ describe('the files of the chat format', () => {
 
 describe('the files of the messages format', () => {
   it('are uploaded, shown, read and removed', async () => {
-    const file = await messages.beta.files.upload({
-      file: await anthropicFile(pdf, 'report.pdf', { type: 'application/pdf' }),
-      betas: ['files-api-2025-04-14'],
-    });
+    const report = await anthropicFile(pdf, 'report.pdf', { type: 'application/pdf' });
+    const file = await messages.beta.files.upload({ file: report, betas: ['files-api-2025-04-14'] });
     expect(file).toMatchObject({
       id: expect.stringMatching(/^file_rtr[0-9a-f]{24}$/) as string,
       type: 'file',
@@ -215,10 +209,8 @@ describe('the files of the messages format', () => {
     expect(await messages.beta.files.delete(file.id)).toEqual({ id: file.id, type: 'file_deleted' });
     const unknown = { status: 404, type: 'not_found_error', message: `File not found: ${file.id}` };
     expect(await refusal(messages.beta.files.retrieveMetadata(file.id))).toEqual(unknown);
-    const soon = await messages.beta.files.upload({
-      file: await anthropicFile(png, 'a.png'),
-      expires_in_seconds: 7_200,
-    });
+    const picture = await anthropicFile(png, 'a.png');
+    const soon = await messages.beta.files.upload({ file: picture, expires_in_seconds: 7_200 });
     expect(Date.parse(soon.expires_at ?? '') - Date.parse(soon.created_at)).toBe(7_200_000);
   });
 
@@ -229,10 +221,7 @@ describe('the files of the messages format', () => {
       headers: { 'x-api-key': cluster.key, 'content-type': 'multipart/form-data; boundary=edge' },
       body: `--edge\r\n${head}\r\n\r\nsome bytes\r\n--edge--\r\n`,
     });
-    expect([answer.status, await answer.json()]).toEqual([
-      200,
-      expect.objectContaining({ filename: 'unnamed', size_bytes: 10 }),
-    ]);
+    expect(await answer.json()).toMatchObject({ filename: 'unnamed', size_bytes: 10 });
   });
 
   it('are listed by the pages of every SDK, and by ids', async () => {
@@ -254,13 +243,8 @@ describe('the files of the messages format', () => {
       return { ids: data.map(({ id }) => id), ...rest };
     };
     const [first, , third, , fifth] = ids;
-    expect(await page(`limit=2&before_id=${first}`)).toEqual({
-      ids: [third, ids[1]],
-      has_more: true,
-      first_id: third,
-      last_id: ids[1],
-      next_page: null,
-    });
+    const places = { first_id: third, last_id: ids[1], next_page: null };
+    expect(await page(`limit=2&before_id=${first}`)).toEqual({ ids: [third, ids[1]], has_more: true, ...places });
     expect(await page(`limit=3&after_id=${fifth}`)).toMatchObject({ ids: [ids[3], third, ids[1]], has_more: true });
   });
 
@@ -276,16 +260,11 @@ describe('the files of the messages format', () => {
 describe('an upload', () => {
   it('that is too large, or has too many lines, is refused in the format of the client, and leaves nothing', async () => {
     const { openai, anthropic } = await newOwner();
-    const large = await toFile(randomBytes(8 * piece + 1), 'a.bin');
-    expect(await refusal(openai.files.create({ file: large, purpose: 'user_data' }))).toMatchObject({
-      status: 413,
-      code: 'request_too_large',
-    });
+    const large = openai.files.create(await userFile(randomBytes(8 * piece + 1)));
+    expect(await refusal(large)).toMatchObject({ status: 413, code: 'request_too_large' });
     const file = await anthropicFile(randomBytes(8 * piece + 1), 'a.bin');
-    expect(await refusal(anthropic.beta.files.upload({ file }))).toMatchObject({
-      status: 413,
-      type: 'request_too_large',
-    });
+    const refused = { status: 413, type: 'request_too_large' };
+    expect(await refusal(anthropic.beta.files.upload({ file }))).toMatchObject(refused);
     const lines = await toFile(Buffer.from('{}\n'.repeat(101)), 'a.jsonl');
     expect(await refusal(openai.files.create({ file: lines, purpose: 'batch' }))).toMatchObject({
       status: 400,
@@ -293,14 +272,12 @@ describe('an upload', () => {
     });
     expect((await openai.files.list()).data).toEqual([]);
     // Everything reserved is free again.
-    for (let at = 0; at < 2; at += 1)
-      await openai.files.create({ file: await toFile(randomBytes(8 * piece), 'b.bin'), purpose: 'user_data' });
+    for (let at = 0; at < 2; at += 1) await openai.files.create(await userFile(randomBytes(8 * piece)));
   });
 
   it('beyond the quota of its owner is refused, whatever its order and however many come at once', async () => {
     const { openai, anthropic } = await newOwner();
-    const create = async (): Promise<string> =>
-      (await openai.files.create({ file: await toFile(randomBytes(3 * piece), 'a.bin'), purpose: 'user_data' })).id;
+    const create = async () => (await openai.files.create(await userFile(randomBytes(3 * piece)))).id;
     const outcomes = await Promise.allSettled(Array.from({ length: 9 }, create));
     const made = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
     // The first upload reserves most of the quota until its end is read. The others share the rest, which may be too little for each.
@@ -312,10 +289,8 @@ describe('an upload', () => {
     for (let left = made.length; left < 6; left += 1) await create();
     expect(await refusal(create())).toMatchObject({ status: 403 });
     const file = await anthropicFile(randomBytes(3 * piece), 'a.bin');
-    expect(await refusal(anthropic.beta.files.upload({ file }))).toMatchObject({
-      status: 403,
-      type: 'permission_error',
-    });
+    const denied = { status: 403, type: 'permission_error' };
+    expect(await refusal(anthropic.beta.files.upload({ file }))).toMatchObject(denied);
     await openai.files.delete(made[0] ?? '');
     await create();
   });
@@ -329,8 +304,7 @@ describe('an upload', () => {
       socket.destroy();
     }
     await until(async () => {
-      const whole = await toFile(randomBytes(8 * piece), 'b.bin');
-      const { id } = await openai.files.create({ file: whole, purpose: 'user_data' });
+      const { id } = await openai.files.create(await userFile(randomBytes(8 * piece)));
       const listed = (await openai.files.list()).data.map((file) => file.id);
       return listed.includes(id) && listed.length === 2;
     });
@@ -350,46 +324,34 @@ describe('an upload', () => {
   const file = field('"file"; filename="a"', 'abc');
   const end = '--b--\r\n';
 
-  it.each<[string, string, Record<string, string>, number, object]>([
-    ['without a form', '{}', { 'content-type': 'application/json' }, 400, { code: 'invalid_type' }],
-    ['of a form that does not end', file.trimEnd(), multipart, 400, { code: 'invalid_type' }],
-    [
-      'without a file',
-      field('"purpose"', 'batch') + end,
-      multipart,
-      400,
-      { code: 'missing_required_parameter', param: 'file' },
-    ],
-    ['without a purpose', file + end, multipart, 400, { code: 'missing_required_parameter', param: 'purpose' }],
-    ['of two files', file + file + end, multipart, 400, { message: 'The form has too many files: 1 is the most.' }],
-    [
-      'with a field that is too long',
-      field('"purpose"', 'a'.repeat(132_000)) + end,
-      multipart,
-      400,
-      { param: 'purpose' },
-    ],
-    ['that is compressed', 'x', { ...multipart, 'content-encoding': 'gzip' }, 415, { code: 'unsupported_encoding' }],
-  ])('%s is refused with the reason', async (_, body, headers, status, error) => {
-    const answer = await post('/api/openai/v1/files', { body, headers });
-    expect(answer.status).toBe(status);
-    expect(await answer.json()).toMatchObject({ error });
+  const missing = 'missing_required_parameter';
+  const zipped = { 'content-encoding': 'gzip' };
+
+  it.each<[string, string, object, object?, number?]>([
+    ['without a form', '{}', { code: 'invalid_type' }, { 'content-type': 'application/json' }],
+    ['of a form that does not end', file.trimEnd(), { code: 'invalid_type' }],
+    ['without a file', field('"purpose"', 'batch') + end, { code: missing, param: 'file' }],
+    ['without a purpose', file + end, { code: missing, param: 'purpose' }],
+    ['of two files', file + file + end, { message: 'The form has too many files: 1 is the most.' }],
+    ['with a field that is too long', field('"purpose"', 'a'.repeat(132_000)) + end, { param: 'purpose' }],
+    ['that is compressed', 'x', { code: 'unsupported_encoding' }, zipped, 415],
+  ])('%s is refused with the reason', async (_, body, error, headers = {}, status = 400) => {
+    const answer = await upload(body, { ...multipart, ...headers });
+    expect([answer.status, await answer.json()]).toMatchObject([status, { error }]);
   });
 
   it('has the file before or behind the purpose', async () => {
     const named = field('"file"; filename="../a/b.txt"', 'abc');
     const purpose = field('"purpose"', 'user_data');
     for (const body of [named + purpose + end, purpose + named + end]) {
-      const answer = await post('/api/openai/v1/files', { body, headers: multipart });
+      const answer = await upload(body, multipart);
       expect(await answer.json()).toMatchObject({ filename: 'b.txt', bytes: 3, purpose: 'user_data' });
     }
   });
 
   it('is refused by another method, and without a key', async () => {
-    const wrong = await fetch(`${cluster.url}/api/openai/v1/files`, {
-      method: 'PUT',
-      headers: { authorization: `Bearer ${cluster.key}` },
-    });
+    const headers = { authorization: `Bearer ${cluster.key}` };
+    const wrong = await fetch(`${cluster.url}/api/openai/v1/files`, { method: 'PUT', headers });
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST']);
     expect((await fetch(`${cluster.url}/api/anthropic/v1/files`)).status).toBe(401);
   });
@@ -399,22 +361,33 @@ describe('a request that names files', () => {
   const text = 'A "quoted" line,\nand anöther — 🙂.';
 
   async function uploads() {
-    const user = { purpose: 'user_data' } as const;
     const [document, image, note] = await Promise.all([
-      here.files.create({ ...user, file: await toFile(pdf, 'report.pdf') }),
-      here.files.create({ ...user, file: await toFile(png, 'image.png') }),
-      here.files.create({ ...user, file: await toFile(Buffer.from(text), 'note.txt') }),
+      here.files.create(await userFile(pdf, 'report.pdf')),
+      here.files.create(await userFile(png, 'image.png')),
+      here.files.create(await userFile(Buffer.from(text), 'note.txt')),
     ]);
     return { document: document.id, image: image.id, note: note.id };
   }
 
-  const documentBlock = {
-    type: 'document',
-    source: { type: 'base64', media_type: 'application/pdf', data: pdf.toString('base64') },
-  };
-  const imageBlock = {
-    type: 'image',
-    source: { type: 'base64', media_type: 'image/png', data: png.toString('base64') },
+  const base64 = (bytes: Buffer, media_type: string) => ({
+    type: 'base64',
+    media_type,
+    data: bytes.toString('base64'),
+  });
+  const documentBlock = { type: 'document', source: base64(pdf, 'application/pdf') };
+  const imageBlock = { type: 'image', source: base64(png, 'image/png') };
+  const noteBlock = { type: 'text', text: `note.txt\n\n${text}` };
+
+  const askAbout = (client: Anthropic, content: Anthropic.Beta.BetaContentBlockParam[]) =>
+    client.beta.messages.create({
+      model: 'reader',
+      max_tokens: 10,
+      betas: ['files-api-2025-04-14'],
+      messages: [{ role: 'user', content }],
+    });
+  const chatAbout = (client: OpenAI, ...ids: string[]) => {
+    const content = ids.map((id) => ({ type: 'file' as const, file: { file_id: id } }));
+    return client.chat.completions.create({ model: 'reader', messages: [{ role: 'user', content }] });
   };
 
   it('has them as inputs in the chat format', async () => {
@@ -425,7 +398,6 @@ describe('a request that names files', () => {
     ];
     const answer = await there.chat.completions.create({ model: 'reader', messages: [{ role: 'user', content }] });
     expect(answer.choices[0]?.message.content).toBe('I have read it.');
-    const noteBlock = { type: 'text', text: `note.txt\n\n${text}` };
     expect(lastBlocks()).toMatchObject([{ type: 'text' }, documentBlock, imageBlock, noteBlock, imageBlock]);
   });
 
@@ -437,7 +409,6 @@ describe('a request that names files', () => {
       { type: 'input_file' as const, file_id: note },
     ];
     const first = await here.responses.create({ model: 'reader', input: [{ role: 'user', content }] });
-    const noteBlock = { type: 'text', text: `note.txt\n\n${text}` };
     expect(lastBlocks()).toMatchObject([documentBlock, imageBlock, noteBlock]);
     // Stored items contain the ids.
     const items = await there.responses.inputItems.list(first.id);
@@ -453,23 +424,14 @@ describe('a request that names files', () => {
       file_id: id.replace('file-', 'file_'),
     }));
     if (!document || !image || !note) throw new Error('an upload is missing');
-    await messages.beta.messages.create({
-      model: 'reader',
-      max_tokens: 10,
-      betas: ['files-api-2025-04-14'],
-      messages: [
-        {
-          role: 'user',
-          content: [
-            { type: 'document', source: document, title: 'The report', citations: { enabled: true } },
-            { type: 'image', source: image },
-            { type: 'document', source: note },
-          ],
-        },
-      ],
-    });
+    const report = { title: 'The report', citations: { enabled: true } };
+    await askAbout(messages, [
+      { type: 'document', source: document, ...report },
+      { type: 'image', source: image },
+      { type: 'document', source: note },
+    ]);
     expect(lastBlocks()).toMatchObject([
-      { ...documentBlock, title: 'The report', citations: { enabled: true } },
+      { ...documentBlock, ...report },
       imageBlock,
       { type: 'document', title: 'note.txt', source: { type: 'text', media_type: 'text/plain', data: text } },
     ]);
@@ -478,41 +440,27 @@ describe('a request that names files', () => {
   it('is refused in its format for a file that is unknown, of another owner, or not allowed there', async () => {
     const { document, image } = await uploads();
     const { openai, anthropic } = await newOwner();
-    const binary = await here.files.create({ file: await toFile(randomBytes(10), 'a.bin'), purpose: 'user_data' });
-    const chat = (client: OpenAI, id: string) =>
-      client.chat.completions.create({
-        model: 'reader',
-        messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: id } }] }],
-      });
+    const binary = await here.files.create(await userFile(randomBytes(10)));
     const unknown = `file-rtr${'0'.repeat(24)}`;
     const calls = upstream.calls.length;
     for (const [client, id] of [
       [here, unknown],
       [openai, document],
     ] as const)
-      expect(await refusal(chat(client, id))).toEqual({
+      expect(await refusal(chatAbout(client, id))).toEqual({
         status: 404,
         code: 'not_found',
         param: 'messages[0].content[0]',
         message: `404 No such File object: ${id}`,
       });
-    expect(await refusal(chat(here, binary.id))).toMatchObject({ status: 400, param: 'messages[0].content[0]' });
+    expect(await refusal(chatAbout(here, binary.id))).toMatchObject({ status: 400, param: 'messages[0].content[0]' });
     const notAnImage = here.responses.create({
       model: 'reader',
       input: [{ role: 'user', content: [{ type: 'input_image', file_id: document, detail: 'auto' }] }],
     });
     expect(await refusal(notAnImage)).toMatchObject({ status: 400, param: 'input[0].content[0].file_id' });
-    const ask = (client: Anthropic, source: string) =>
-      client.beta.messages.create({
-        model: 'reader',
-        max_tokens: 10,
-        messages: [
-          {
-            role: 'user',
-            content: [{ type: 'document', source: { type: 'file', file_id: source.replace('-', '_') } }],
-          },
-        ],
-      });
+    const ask = (client: Anthropic, id: string) =>
+      askAbout(client, [{ type: 'document', source: { type: 'file', file_id: id.replace('-', '_') } }]);
     expect(await refusal(ask(anthropic, document))).toMatchObject({ status: 404, type: 'not_found_error' });
     expect(await refusal(ask(messages, image))).toMatchObject({
       status: 400,
@@ -524,26 +472,15 @@ describe('a request that names files', () => {
 
   it('is refused when it is too large with them', async () => {
     const bytes = Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(2 * piece)]);
-    const { id } = await here.files.create({ file: await toFile(bytes, 'a.pdf'), purpose: 'user_data' });
-    const part = { type: 'file' as const, file: { file_id: id } };
-    const create = (parts: (typeof part)[]) =>
-      here.chat.completions.create({ model: 'reader', messages: [{ role: 'user', content: parts }] });
-    expect((await create([part])).choices.length).toBe(1);
-    expect(await refusal(create([part, part]))).toMatchObject({ status: 413 });
+    const { id } = await here.files.create(await userFile(bytes, 'a.pdf'));
+    expect((await chatAbout(here, id)).choices.length).toBe(1);
+    expect(await refusal(chatAbout(here, id, id))).toMatchObject({ status: 413 });
   });
 
   it('has ids of a vendor passed on to an upstream of its format, and refused elsewhere', async () => {
     const source = { type: 'file' as const, file_id: 'file_011CNha8iCJcU1wXNR6q4V8w' };
-    await messages.beta.messages.create({
-      model: 'reader',
-      max_tokens: 10,
-      messages: [{ role: 'user', content: [{ type: 'document', source }] }],
-    });
+    await askAbout(messages, [{ type: 'document', source }]);
     expect(lastBlocks()).toMatchObject([{ type: 'document', source }]);
-    const foreign = here.chat.completions.create({
-      model: 'reader',
-      messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-abc123' } }] }],
-    });
-    expect(await refusal(foreign)).toMatchObject({ status: 400 });
+    expect(await refusal(chatAbout(here, 'file-abc123'))).toMatchObject({ status: 400 });
   });
 });

@@ -31,6 +31,10 @@ const weather: Tool = {
 };
 
 const search = (query: string): string => `[demo call web_search ${JSON.stringify({ query })}]`;
+const badgers = [search('badgers'), '[demo say "Badgers dig."]'];
+
+const create = (asked: OpenAI.Responses.ResponseCreateParamsNonStreaming, url?: string) =>
+  openai(url).responses.create(asked);
 
 /** Returns a request whose text has a script for the demo engine. */
 function ask(steps: string[], tools: Tool[] = [webSearch]) {
@@ -45,17 +49,12 @@ const typesOf = (output: Item[]): string[] => output.map(({ type }) => type);
 
 describe('a web search of a Responses client on an engine without one', () => {
   it('is run, and the answer is one stream that the SDK reads', async () => {
-    const stream = openai().responses.stream(ask([search('badgers'), '[demo say "Badgers dig."]']));
+    const stream = openai().responses.stream(ask(badgers));
     const events: OpenAI.Responses.ResponseStreamEvent[] = [];
     stream.on('event', (event) => events.push(event));
     const response = await stream.finalResponse();
-    expect(response).toMatchObject({
-      status: 'completed',
-      output_text: 'Badgers dig.',
-      tools: [webSearch],
-      store: false,
-    });
-    expect(response.id).toMatch(/^resp_/);
+    const whole = { status: 'completed', output_text: 'Badgers dig.', tools: [webSearch], store: false };
+    expect(response).toMatchObject({ id: expect.stringMatching(/^resp_/), ...whole });
     expect(response.output).toMatchObject([
       { type: 'web_search_call', status: 'completed', action: { type: 'search', query: 'badgers' } },
       { type: 'message', content: [{ type: 'output_text', text: 'Badgers dig.' }] },
@@ -74,18 +73,12 @@ describe('a web search of a Responses client on an engine without one', () => {
   });
 
   it('is run in the background, too', async () => {
-    const asked = { ...ask([search('badgers'), '[demo say "Badgers dig."]']), store: true, background: true };
-    const { id } = await openai().responses.create(asked);
-    const stream = openai().responses.stream({ response_id: id });
-    const response = await stream.finalResponse();
-    expect(response).toMatchObject({ id, status: 'completed', output_text: 'Badgers dig.', background: true });
-    expect(typesOf(response.output)).toEqual(['web_search_call', 'message']);
-    const kept = await openai().responses.retrieve(id);
-    expect([kept.status, kept.output_text, typesOf(kept.output)]).toEqual([
-      'completed',
-      'Badgers dig.',
-      typesOf(response.output),
-    ]);
+    const { id } = await create({ ...ask(badgers), store: true, background: true });
+    const { responses } = openai();
+    for (const answer of [await responses.stream({ response_id: id }).finalResponse(), await responses.retrieve(id)]) {
+      expect(answer).toMatchObject({ id, status: 'completed', output_text: 'Badgers dig.', background: true });
+      expect(typesOf(answer.output)).toEqual(['web_search_call', 'message']);
+    }
   });
 
   it('is cited if the text names its results', async () => {
@@ -95,7 +88,7 @@ describe('a web search of a Responses client on an engine without one', () => {
     const stream = openai().responses.stream(asked);
     const events: OpenAI.Responses.ResponseStreamEvent[] = [];
     stream.on('event', (event) => events.push(event));
-    const answers = [await stream.finalResponse(), await openai().responses.create(asked)];
+    const answers = [await stream.finalResponse(), await create(asked)];
     for (const { output } of answers) {
       const [part] = output.flatMap((item) => (item.type === 'message' ? item.content : []));
       if (part?.type !== 'output_text') throw new Error('there is no text');
@@ -127,49 +120,42 @@ describe('a web search of a Responses client on an engine without one', () => {
   });
 
   it('is stored with the answer, which a later request continues', async () => {
-    const asked = { ...ask([search('badgers'), '[demo say "Badgers dig."]']), store: true };
-    for (const stream of [true, false]) {
-      const answer = stream
-        ? await openai().responses.stream(asked).finalResponse()
-        : await openai().responses.create(asked);
+    const asked = { ...ask(badgers), store: true };
+    for (const answer of [await openai().responses.stream(asked).finalResponse(), await create(asked)]) {
       const found = await openai(withoutTools.url).responses.retrieve(answer.id);
       expect(typesOf(found.output)).toEqual(['web_search_call', 'message']);
       expect(found).toMatchObject({ status: 'completed', store: true, output_text: 'Badgers dig.' });
       const next = { model: 'demo', input: 'And now?', previous_response_id: answer.id };
-      expect(await openai().responses.create(next)).toMatchObject({ previous_response_id: answer.id });
+      expect(await create(next)).toMatchObject({ previous_response_id: answer.id });
     }
   });
 
   it('has ids that differ in all turns, and a usage that is their sum', async () => {
-    const one = await openai().responses.create({ ...ask(['[demo say "Hm."]']), tools: [] });
+    const one = await create(ask(['[demo say "Hm."]'], []));
     const steps = [search('a'), search('b'), '[demo say "Done."]'];
-    const response = await openai().responses.create({ ...ask(steps), reasoning: { effort: 'high' } });
-    expect(typesOf(response.output).filter((type) => type !== 'reasoning')).toEqual([
-      'web_search_call',
-      'web_search_call',
-      'message',
-    ]);
+    const response = await create({ ...ask(steps), reasoning: { effort: 'high' } });
+    const types = typesOf(response.output).filter((type) => type !== 'reasoning');
+    expect(types).toEqual(['web_search_call', 'web_search_call', 'message']);
     const ids = response.output.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
-    expect(response.usage?.input_tokens).toBeGreaterThan(3 * (one.usage?.input_tokens ?? 0));
-    expect(response.usage?.total_tokens).toBe(
-      (response.usage?.input_tokens ?? 0) + (response.usage?.output_tokens ?? 0),
-    );
+    const { input_tokens: input = 0, output_tokens: written = 0, total_tokens: total } = response.usage ?? {};
+    expect(input).toBeGreaterThan(3 * (one.usage?.input_tokens ?? 0));
+    expect(total).toBe(input + written);
   });
 
   it('is in the next request, sent back or stored', async () => {
-    const first = { ...ask([search('badgers'), '[demo say "Badgers dig."]']), store: true };
-    const { id, output } = await openai().responses.create(first);
+    const first = { ...ask(badgers), store: true };
+    const { id, output } = await create(first);
     const message = { role: 'user' as const, content: 'And now?' };
     const next = [
-      await openai().responses.create({ ...first, input: sentBack(first.input, output, message) }),
-      await openai().responses.create({ ...first, previous_response_id: id, input: [message] }),
+      await create({ ...first, input: sentBack(first.input, output, message) }),
+      await create({ ...first, previous_response_id: id, input: [message] }),
     ];
     for (const { output_text: text } of next) expect(text).toContain('2 user, 2 assistant, 1 tool');
   });
 
   it('does not end the answer when it fails', async () => {
-    const response = await openai().responses.create(ask([search('broken'), '[demo say "No luck."]']));
+    const response = await create(ask([search('broken'), '[demo say "No luck."]']));
     expect(response).toMatchObject({ status: 'completed', output_text: 'No luck.' });
     expect(response.output[0]).toMatchObject({ type: 'web_search_call', status: 'failed' });
   });
@@ -177,31 +163,27 @@ describe('a web search of a Responses client on an engine without one', () => {
   it('ends the turn when the model calls a function of the client', async () => {
     const steps = [search('a'), '[demo call get_weather {"city": "Oslo"}]', '[demo say "Cold."]'];
     const first = ask(steps, [webSearch, weather]);
-    const response = await openai().responses.create(first);
+    const response = await create(first);
     expect(typesOf(response.output)).toEqual(['web_search_call', 'function_call']);
     const call = response.output[1] as OpenAI.Responses.ResponseFunctionToolCall;
     const output = { type: 'function_call_output' as const, call_id: call.call_id, output: '-3' };
     const input = sentBack(first.input, response.output, output);
-    expect(await openai().responses.create({ ...first, input })).toMatchObject({ output_text: 'Cold.' });
+    expect(await create({ ...first, input })).toMatchObject({ output_text: 'Cold.' });
   });
 
   it('counts with all other hosted tools for max_tool_calls, and leaves the client its own tools', async () => {
     const find = '[demo call mcp_pages_find_pages {"query": "b"}]';
     const steps = [search('a'), find, '[demo call get_weather {"city": "Oslo"}]'];
-    const response = await openai().responses.create({
-      ...ask(steps, [webSearch, pages({ allowed_tools: ['find_pages'] }), weather]),
-      max_tool_calls: 2,
-    });
+    const tools = [webSearch, pages({ allowed_tools: ['find_pages'] }), weather];
+    const response = await create({ ...ask(steps, tools), max_tool_calls: 2 });
     expect(typesOf(response.output)).toEqual(['mcp_list_tools', 'web_search_call', 'mcp_call', 'function_call']);
-    const fewer = await openai().responses.create({
-      ...ask([search('a'), find, '[demo say "Once."]'], [webSearch, pages()]),
-      max_tool_calls: 1,
-    });
+    const once = ask([search('a'), find, '[demo say "Once."]'], [webSearch, pages()]);
+    const fewer = await create({ ...once, max_tool_calls: 1 });
     expect(typesOf(fewer.output)).toEqual(['mcp_list_tools', 'web_search_call', 'message']);
   });
 
   it('satisfies a choice that requires it for one turn', async () => {
-    const response = await openai().responses.create({ ...ask([search('a')]), tool_choice: 'required' });
+    const response = await create({ ...ask([search('a')]), tool_choice: 'required' });
     expect(typesOf(response.output)).toEqual(['web_search_call', 'message']);
   });
 
@@ -209,24 +191,21 @@ describe('a web search of a Responses client on an engine without one', () => {
     const stream = await openai().responses.create({ ...ask([search('late'), '[demo say "At last."]']), stream: true });
     const types: string[] = [];
     for await (const { type } of stream) types.push(type);
-    expect(
-      types.filter((type) => type.startsWith('keepalive') || type === 'response.in_progress').length,
-    ).toBeGreaterThan(2);
+    const waiting = types.filter((type) => type.startsWith('keepalive') || type === 'response.in_progress');
+    expect(waiting.length).toBeGreaterThan(2);
     expect(types.at(-1)).toBe('response.completed');
   });
 
   it('is left out when it may only search a cache, and refused by name where no tool is configured', async () => {
     const offline = { type: 'web_search', external_web_access: false } as unknown as Tool;
     const { url } = withoutTools;
-    expect(await openai(url).responses.create(ask(['[demo say "Hm."]'], [offline]))).toMatchObject({
-      output_text: 'Hm.',
-    });
-    const beside = await openai(url).responses.create({
-      ...ask(['[demo say "Hm."]'], [webSearch, weather]),
-      model: 'auto',
-    });
-    expect(beside.output_text).toBe('Hm.');
-    const refused = openai(url).responses.create(ask([search('a')]));
+    const say = ['[demo say "Hm."]'];
+    const answers = [
+      await create(ask(say, [offline]), url),
+      await create({ ...ask(say, [webSearch, weather]), model: 'auto' }, url),
+    ];
+    for (const answer of answers) expect(answer.output_text).toBe('Hm.');
+    const refused = create(ask([search('a')]), url);
     await expect(refused).rejects.toMatchObject({ status: 400, param: 'tools[0].type' });
   });
 });
@@ -235,18 +214,12 @@ describe('an upstream that runs a web search itself', () => {
   it('gets the request unchanged', async () => {
     const upstream = await startFakeModelApis();
     onTestFinished(() => upstream.close());
-    await cluster.addCloudWorker({
-      PROVIDER: 'openai',
-      PROVIDER_URL: `${upstream.url}/v1`,
-      PROVIDER_KEY: 'k',
-      PROVIDER_MODELS: 'gpt-5.9',
-    });
+    const provider = { PROVIDER: 'openai', PROVIDER_URL: `${upstream.url}/v1`, PROVIDER_KEY: 'k' };
+    await cluster.addCloudWorker({ ...provider, PROVIDER_MODELS: 'gpt-5.9' });
     const tools = [webSearch, pages({ server_label: 'elsewhere' })];
     for (const model of ['gpt-5.9', 'auto']) {
-      const response = await openai()
-        .responses.stream({ ...ask(['Hello.'], tools), model })
-        .finalResponse();
-      expect(response.output_text).toContain('You said');
+      const stream = openai().responses.stream({ ...ask(['Hello.'], tools), model });
+      expect((await stream.finalResponse()).output_text).toContain('You said');
       expect(upstream.calls.at(-1)).toMatchObject({ path: '/v1/responses', body: { model: 'gpt-5.9', tools } });
     }
   });
@@ -275,22 +248,17 @@ describe('an MCP server in a Responses request', () => {
       },
       { type: 'message' },
     ]);
-    expect(types).toEqual(
-      expect.arrayContaining([
-        'response.mcp_list_tools.completed',
-        'response.mcp_call_arguments.done',
-        'response.mcp_call.completed',
-      ]),
-    );
+    for (const type of ['mcp_list_tools.completed', 'mcp_call_arguments.done', 'mcp_call.completed'])
+      expect(types).toContain(`response.${type}`);
     const input = sentBack('Look.', response.output, { role: 'user', content: 'And?' });
-    const next = await openai().responses.create({ ...ask([], tools), input });
+    const next = await create({ ...ask([], tools), input });
     expect(typesOf(next.output)).toEqual(['message']);
     expect(next.output_text).toContain('1 tool');
   });
 
   it('has failed calls in the answer', async () => {
     const call = '[demo call mcp_pages_refuse {}]';
-    const response = await openai().responses.create(ask([call, '[demo say "It will not."]'], [pages()]));
+    const response = await create(ask([call, '[demo say "It will not."]'], [pages()]));
     expect(response.output[1]).toMatchObject({
       type: 'mcp_call',
       status: 'failed',
@@ -302,33 +270,25 @@ describe('an MCP server in a Responses request', () => {
   it('waits for approval, unless the request says otherwise', async () => {
     const tools = [pages({ require_approval: undefined, allowed_tools: { tool_names: ['find_pages'] } })];
     const first = ask([find, '[demo say "Found."]'], tools);
-    const response = await openai().responses.create(first);
+    const response = await create(first);
     expect(typesOf(response.output)).toEqual(['mcp_list_tools', 'mcp_approval_request']);
     const request = response.output[1] as OpenAI.Responses.ResponseOutputItem.McpApprovalRequest;
     expect(request).toMatchObject({ name: 'find_pages', server_label: 'pages', arguments: '{"query": "setts"}' });
-    const answered = (approve: boolean) => ({
-      ...first,
-      input: sentBack(first.input, response.output, {
-        type: 'mcp_approval_response',
-        approval_request_id: request.id,
-        approve,
-      }),
-    });
-    const approved = await openai().responses.create(answered(true));
+    const answered = (approve: boolean) => {
+      const decision = { type: 'mcp_approval_response', approval_request_id: request.id, approve };
+      return create({ ...first, input: sentBack(first.input, response.output, decision) });
+    };
+    const approved = await answered(true);
     expect(approved.output).toMatchObject([
       { type: 'mcp_call', approval_request_id: request.id, output: expect.stringContaining('https://pages.example/a') },
       { type: 'message', content: [{ text: 'Found.' }] },
     ]);
-    const denied = await openai().responses.create(answered(false));
-    expect(typesOf(denied.output)).toEqual(['message']);
+    expect(typesOf((await answered(false)).output)).toEqual(['message']);
   });
 
   it("gets nothing from the client's own settings for it, which are in no answer, stored form or log either", async () => {
-    const secrets = {
-      authorization: 'sesame-1',
-      headers: { 'x-key': 'sesame-2' },
-      server_url: 'http://127.0.0.1:1/sesame-3',
-    };
+    const places = { headers: { 'x-key': 'sesame-2' }, server_url: 'http://127.0.0.1:1/sesame-3' };
+    const secrets = { authorization: 'sesame-1', ...places };
     const server = pages({ ...secrets, allowed_tools: ['find_pages'] });
     const first = { ...ask([find, '[demo say "Found."]'], [server]), store: true };
     const stream = await openai().responses.create({ ...first, stream: true });
@@ -340,9 +300,8 @@ describe('an MCP server in a Responses request', () => {
     }
     expect(said).toContain('https://pages.example/a');
     const stored = await openai().responses.retrieve(id);
-    const refused: unknown = await openai()
-      .responses.create({ ...first, tools: [pages({ ...secrets, server_label: 'elsewhere' })] })
-      .catch((error: unknown) => error);
+    const elsewhere = { ...first, tools: [pages({ ...secrets, server_label: 'elsewhere' })] };
+    const refused: unknown = await create(elsewhere).catch((error: unknown) => error);
     if (!(refused instanceof OpenAI.BadRequestError)) throw new Error('it was not refused', { cause: refused });
     expect(refused).toMatchObject({ param: 'tools[0].type', message: expect.stringContaining("'elsewhere'") });
     expect(stored.tools).toMatchObject([{ type: 'mcp', server_label: 'pages', server_url: 'http://127.0.0.1:1' }]);
@@ -353,9 +312,8 @@ describe('an MCP server in a Responses request', () => {
 // The last test: the cluster has no tools after it.
 describe('a tools worker that dies while it searches', () => {
   it('costs the answer only that search, and the answer continues', async () => {
-    const done = openai()
-      .responses.stream(ask([search('slow'), '[demo say "No luck."]']))
-      .finalResponse();
+    const stream = openai().responses.stream(ask([search('slow'), '[demo say "No luck."]']));
+    const done = stream.finalResponse();
     await until(() => readFileSync(diary, 'utf8').includes('searching slow'));
     await toolsWorker.kill();
     const response = await done;

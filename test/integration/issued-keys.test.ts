@@ -1,6 +1,7 @@
 import OpenAI, { toFile } from 'openai';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { chatLine } from '../helpers/batches/batch-clients.ts';
+import { openaiOutcome } from '../helpers/clients/openai-outcome.ts';
 import { useCluster } from '../helpers/cluster/share-cluster.ts';
 import type { ConsoleClient } from '../helpers/console/console-client.ts';
 import { newTeamOwner } from '../helpers/console/new-team-owner.ts';
@@ -16,15 +17,12 @@ beforeAll(async () => {
   ({ ada, bob, bobId, teamId } = await newTeamOwner(cluster));
 });
 
-/** Returns a client with a key that a person creates in the console. */
-async function clientWith(maker: ConsoleClient, owner: object) {
-  const { status, body } = await maker.post('/keys', { name: `key ${Math.random()}`, ...owner });
+/** Returns a client with a key that a person creates in the console, or rotates. */
+async function clientWith(maker: ConsoleClient, fields: object, path = '/keys') {
+  const { status, body } = await maker.post(path, { ...(path === '/keys' && { name: `${Math.random()}` }), ...fields });
   expect(status).toBe(201);
-  return { key: body.key, ...clientOf(String(body.raw)) };
-}
-
-function clientOf(raw: string) {
-  return { openai: new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: raw, maxRetries: 0 }) };
+  const openai = new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: String(body.raw), maxRetries: 0 });
+  return { key: body.key, openai };
 }
 
 async function store(openai: OpenAI): Promise<{ file: string; answer: string }> {
@@ -34,15 +32,10 @@ async function store(openai: OpenAI): Promise<{ file: string; answer: string }> 
   return { file, answer };
 }
 
-function statusOf(asked: Promise<unknown>): Promise<number> {
-  return asked.then(
-    () => 200,
-    (error: unknown) => (error instanceof OpenAI.APIError ? Number(error.status) : NaN),
-  );
-}
+const statusOf = async (asked: Promise<unknown>) => [await openaiOutcome(asked)].flat()[0];
 
 /** Returns the statuses of reading the stored file and answer. */
-async function reads(openai: OpenAI, { file, answer }: { file: string; answer: string }): Promise<number[]> {
+async function reads(openai: OpenAI, { file, answer }: { file: string; answer: string }): Promise<unknown[]> {
   const asked = [
     openai.files.content(file),
     openai.files.retrieve(file),
@@ -56,7 +49,7 @@ const all = [200, 200, 200, 200];
 const none = [404, 404, 404, 400];
 
 /** Returns the statuses of reaching a batch, a background answer, and a file as input with a key that may be another one. */
-async function reaches(openai: OpenAI, maker: OpenAI): Promise<number[]> {
+async function reaches(openai: OpenAI, maker: OpenAI): Promise<unknown[]> {
   const line = `${JSON.stringify(chatLine('a', 'x'))}\n`;
   const upload = (text: string, name: string, purpose: 'batch' | 'user_data') =>
     toFile(Buffer.from(text), name).then((file) => maker.files.create({ file, purpose }));
@@ -75,7 +68,7 @@ async function reaches(openai: OpenAI, maker: OpenAI): Promise<number[]> {
     () => openai.responses.delete(background),
     () => openai.files.delete(lines),
   ];
-  const statuses: number[] = [];
+  const statuses: unknown[] = [];
   for (const ask of asked) statuses.push(await statusOf(ask()));
   return statuses;
 }
@@ -114,16 +107,14 @@ describe('a key that an administrator has issued', () => {
   it('is rotated by its owner with its stored data, and loses that when it is revoked', async () => {
     const issued = await clientWith(ada, { kind: 'user', userId: bobId });
     const stored = await store(issued.openai);
-    const { status, body } = await bob.post(`/keys/${issued.key.id}/rotate`, { overlapMs: 60_000 });
-    expect(status).toBe(201);
-    expect(body.key.issued).toEqual({ by: 'Ada', storesAs: `key:${issued.key.id}` });
-    const next = clientOf(String(body.raw)).openai;
-    expect(await reads(next, stored)).toEqual(all);
+    const next = await clientWith(bob, { overlapMs: 60_000 }, `/keys/${issued.key.id}/rotate`);
+    expect(next.key.issued).toEqual({ by: 'Ada', storesAs: `key:${issued.key.id}` });
+    expect(await reads(next.openai, stored)).toEqual(all);
     expect((await bob.delete(`/keys/${issued.key.id}`)).status).toBe(204);
-    expect(await reads(next, stored)).toEqual(all);
+    expect(await reads(next.openai, stored)).toEqual(all);
     const files = `/files?owner=key:${issued.key.id}`;
     expect((await ada.get(files)).body.files).toHaveLength(1);
-    expect((await bob.delete(`/keys/${body.key.id}`)).status).toBe(204);
+    expect((await bob.delete(`/keys/${next.key.id}`)).status).toBe(204);
     expect((await ada.get(files)).body.files).toEqual([]);
   });
 });
@@ -143,9 +134,8 @@ describe('a key of somebody', () => {
   it('of a team that an administrator has issued can be rotated to a key without its stored data', async () => {
     const issued = await clientWith(ada, { kind: 'team', teamId });
     const stored = await store(issued.openai);
-    const { status, body } = await ada.post(`/keys/${issued.key.id}/rotate`, { overlapMs: 60_000 });
-    expect(status).toBe(201);
-    expect(await reads(clientOf(String(body.raw)).openai, stored)).toEqual(none);
+    const next = await clientWith(ada, { overlapMs: 60_000 }, `/keys/${issued.key.id}/rotate`);
+    expect(await reads(next.openai, stored)).toEqual(none);
     expect((await ada.delete(`/teams/${teamId}`)).status).toBe(204);
     expect((await ada.get(`/files?owner=key:${issued.key.id}`)).body.files).toEqual([]);
   });

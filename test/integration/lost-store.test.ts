@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { metricOf } from '../helpers/cluster/worker-admin.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
+import { get } from '../helpers/clients/keyed-requests.ts';
 import { startScriptedCluster } from '../helpers/cluster/start-scripted-cluster.ts';
 import { runRtr } from '../helpers/rtr/run-rtr.ts';
 import { startRedis } from '../helpers/servers/start-redis.ts';
@@ -29,21 +30,21 @@ async function ask(key: string): Promise<number> {
 const rtr = (...words: string[]) =>
   runRtr(cluster, words, { REDIS_URL: redis.url, NATS_URL: 'nats://127.0.0.1:9', PORT: new URL(cluster.url).port });
 
-async function storeOf(): Promise<{ health: unknown; metric: number | undefined }> {
-  const health = (await (await fetch(`${cluster.url}/health`)).json()) as { store: string };
-  return { health: health.store, metric: await metricOf(cluster.adminUrl, 'rtr_store_lost') };
+async function storeOf() {
+  const { store } = (await (await fetch(`${cluster.url}/health`)).json()) as { store: string };
+  return { health: store, metric: await metricOf(cluster.adminUrl, 'rtr_store_lost') };
 }
 
 it('serves again when the emptied store is restored', async () => {
-  const { connection } = await openKeyStore(redis.url, `${cluster.prefix}:`);
-  const names = await connection.redis.keys('*');
-  const backup = await Promise.all(names.map(async (name) => [name, await connection.redis.dumpBuffer(name)] as const));
+  const { redis: store } = await openKeyStore(redis.url, `${cluster.prefix}:`);
+  const names = await store.keys('*');
+  const backup = await Promise.all(names.map(async (name) => [name, await store.dumpBuffer(name)] as const));
   await redis.restart({ keepData: false });
   await until(async () => (await storeOf()).health === 'lost');
   expect(await ask(unused)).toBe(503);
-  await until(() => connection.redis.status === 'ready');
+  await until(() => store.status === 'ready');
   // The ingress may have written since, for example records of its ledger.
-  for (const [name, bytes] of backup) if (bytes) await connection.redis.restore(name, 0, bytes, 'REPLACE');
+  for (const [name, bytes] of backup) if (bytes) await store.restore(name, 0, bytes, 'REPLACE');
   await until(async () => (await storeOf()).health === 'intact');
   expect([await ask(unused), await ask(limited)]).toEqual([200, 200]);
 });
@@ -54,13 +55,11 @@ it('answers 503 to keys of a store that was emptied, until an operator confirms 
   const { connection } = await openKeyStore(redis.url, `${cluster.prefix}:`);
   await connection.redis.flushall();
   expect(await ask(unseen)).toBe(503);
-  await cluster.ingress.line(
-    'the account store was emptied or replaced: restore it, or confirm it with `rtr store accept`',
-  );
+  const advice = 'restore it, or confirm it with `rtr store accept`';
+  await cluster.ingress.line(`the account store was emptied or replaced: ${advice}`);
   expect([await ask(cluster.key), await ask(limited), await ask(unseen)]).toEqual([200, 503, 503]);
   expect((await fetch(`${cluster.url}/console/api/session`)).status).toBe(503);
-  const stored = `${cluster.url}/api/openai/v1/responses/resp_1`;
-  expect((await fetch(stored, { headers: { authorization: `Bearer ${cluster.key}` } })).status).toBe(503);
+  expect((await get(cluster, '/openai/v1/responses/resp_1')).status).toBe(503);
   expect(await storeOf()).toEqual({ health: 'lost', metric: 1 });
   expect((await rtr('doctor')).out).toMatch(/✗ store +it was emptied or replaced, and holds 0 keys, 0 people/);
 

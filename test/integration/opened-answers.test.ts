@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import OpenAI7 from 'openai';
 import OpenAI6 from 'openai-6';
 import { describe, expect, it } from 'vitest';
-import { post } from '../helpers/clients/keyed-requests.ts';
+import { get, post } from '../helpers/clients/keyed-requests.ts';
 import { commonIngress } from '../helpers/cluster/common-ingress.ts';
 import { withScripted } from '../helpers/cluster/start-scripted-cluster.ts';
 import { shareCluster, useCluster } from '../helpers/cluster/share-cluster.ts';
@@ -11,13 +11,8 @@ import { responseEvents, type ResponseEvent } from '../shared/translate/response
 const cluster = useCluster({ ingress: commonIngress() });
 
 function ask(fields: object, { key = cluster.key, url = cluster.url, headers = {} } = {}): Promise<Response> {
-  return post({
-    url,
-    key,
-    path: '/openai/responses',
-    body: { model: 'demo', stream: true, store: false, ...fields },
-    headers,
-  });
+  const body = { model: 'demo', stream: true, store: false, ...fields };
+  return post({ url, key, path: '/openai/responses', body, headers });
 }
 
 async function eventsOf(answer: Response): Promise<ResponseEvent[]> {
@@ -34,7 +29,7 @@ const typesOf = (events: readonly ResponseEvent[]) => events.map(({ type }) => t
 
 describe('a Responses stream', () => {
   it('is opened by a keep-alive before its worker begins, and goes on with the same id', async () => {
-    const events = await eventsOf(await ask({ input: 'Hi!\n[demo delay=700 tokens=3]', metadata: { a: 'b' } }));
+    const events = await eventsOf(await ask({ input: 'Hi!\n[demo delay=3000 tokens=3]', metadata: { a: 'b' } }));
     expect(typesOf(events).slice(0, 3)).toEqual(['created', 'in_progress', 'in_progress']);
     expect(typesOf(events).filter((type) => type === 'created')).toHaveLength(1);
     expect(events[0]?.['response']).toMatchObject({ status: 'in_progress', metadata: { a: 'b' }, output: [] });
@@ -46,7 +41,7 @@ describe('a Responses stream', () => {
     ['Node 20', OpenAI6 as unknown as typeof OpenAI7],
   ])('with keep-alives before and within it is assembled correctly by the SDK (%s)', async (_, Client) => {
     const client = new Client({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
-    const input = 'Hi!\n[demo delay=900 tokens=4 rate=3]';
+    const input = 'Hi!\n[demo delay=3000 tokens=4 rate=1]';
     const runner = client.responses.stream({ model: 'demo', input, store: false });
     const types: string[] = [];
     for await (const event of runner) types.push(event.type);
@@ -71,10 +66,8 @@ describe('a Responses stream', () => {
   it('that breaks midway ends with a failed response behind its last whole event', async () => {
     const events = await eventsOf(await ask({ input: 'Hi!\n[demo fault=drop after=6 rate=100]' }));
     expect(typesOf(events).filter((type) => type === 'output_text.delta').length).toBeGreaterThan(0);
-    expect(events.at(-1)).toMatchObject({
-      type: 'response.failed',
-      response: { status: 'failed', error: { code: 'server_error' } },
-    });
+    const failed = { status: 'failed', error: { code: 'server_error' } };
+    expect(events.at(-1)).toMatchObject({ type: 'response.failed', response: failed });
   });
 
   it('is refused with a status that tells the client how to proceed', async () => {
@@ -91,9 +84,7 @@ describe('a Responses stream', () => {
 describe("the models of OpenAI's API", () => {
   it('are listed twice for Codex, with what it needs of each', async () => {
     const list = async (query: string) => {
-      const answer = await fetch(`${cluster.url}/api/openai/models${query}`, {
-        headers: { authorization: `Bearer ${cluster.key}` },
-      });
+      const answer = await get(cluster, `/openai/models${query}`);
       return (await answer.json()) as { data: { id: string }[]; models?: Record<string, unknown>[] };
     };
     const { data, models } = await list('?client_version=0.169.0');
@@ -107,13 +98,9 @@ describe('a WebSocket', () => {
   /** Requests an upgrade on a connection that is kept, then another path. */
   function upgrade(path: string): Promise<{ status: number | undefined; kept: boolean }> {
     return new Promise((resolve, reject) => {
-      const headers = {
-        connection: 'Upgrade',
-        upgrade: 'websocket',
-        'sec-websocket-version': '13',
-        'sec-websocket-key': 'CRC6vBixXlBWhTK7Oa88BQ==',
-        authorization: `Bearer ${cluster.key}`,
-      };
+      const socket = { 'sec-websocket-version': '13', 'sec-websocket-key': 'CRC6vBixXlBWhTK7Oa88BQ==' };
+      const upgraded = { connection: 'Upgrade', upgrade: 'websocket', ...socket };
+      const headers = { ...upgraded, authorization: `Bearer ${cluster.key}` };
       const asked = request(cluster.url + path, { headers }, (answer) => {
         answer.resume();
         answer.on('end', () => resolve({ status: answer.statusCode, kept: !asked.socket?.destroyed }));
@@ -137,12 +124,10 @@ describe('a Responses stream without a worker', () => {
     const worker = await withScripted(cluster).addScripted({ models: [{ id: 'gone', capabilities: ['stream'] }] });
     await worker.drain(0);
     await worker.close();
-    const headers = { 'x-rtr-max-wait': '1.5' };
+    const headers = { 'x-rtr-max-wait': '4' };
     const events = await eventsOf(await ask({ model: 'gone', input: 'Hi!' }, { headers }));
     expect(typesOf(events).slice(0, 3)).toEqual(['created', 'in_progress', 'in_progress']);
-    expect(events.at(-1)).toMatchObject({
-      type: 'response.failed',
-      response: { error: { code: 'server_is_overloaded' } },
-    });
+    const failed = { error: { code: 'server_is_overloaded' } };
+    expect(events.at(-1)).toMatchObject({ type: 'response.failed', response: failed });
   });
 });

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { metricOf } from '../helpers/cluster/worker-admin.ts';
-import { post } from '../helpers/clients/keyed-requests.ts';
-import type { RegistryVersions } from '#shared/accounts/registry-versions/registry-versions.ts';
+import { get, post } from '../helpers/clients/keyed-requests.ts';
 import { generateKey } from '#shared/accounts/keys/generate-key.ts';
+import type { Worker } from '#shared/broker/worker/start-worker.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import type { KeyCommandContext } from '#services/rtr/commands/key-command.ts';
 import { createRouterKey, revokeKey } from '#services/rtr/commands/keys.ts';
@@ -10,9 +10,10 @@ import { withKeyStore } from '#services/rtr/commands/with-key-store.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { chatRequest, startScriptedCluster } from '../helpers/cluster/start-scripted-cluster.ts';
 import { withRegistry } from '../helpers/cluster/with-registry.ts';
+import { least } from '../helpers/least.ts';
 import { until } from '../helpers/until.ts';
 import { uniqueName } from '../helpers/unique-name.ts';
-import { ConsoleClient, type ApiAnswer } from '../helpers/console/console-client.ts';
+import { ConsoleClient } from '../helpers/console/console-client.ts';
 import { firstAdministrator } from '../helpers/console/first-administrator.ts';
 import { goodPassword } from '../helpers/console/good-password.ts';
 import type { ServiceProcess } from '../helpers/processes/start-process.ts';
@@ -31,7 +32,7 @@ const cluster = useStarted(() =>
   startScriptedCluster({
     natsUrl: nats.url,
     redisUrl: redis.url,
-    ingress: { LOG_LEVEL: 'debug', STORE_WAIT_MS: '0' },
+    ingress: { LOG_LEVEL: 'debug', STORE_WAIT_MS: '2500' },
   }),
 );
 const other = useStarted(() => cluster.addIngress());
@@ -40,38 +41,29 @@ let ada: ConsoleClient;
 let limited: string;
 
 beforeAll(async () => {
-  ({ client: ada } = await firstAdministrator({ ...cluster, redisUrl: redis.url }));
+  // A server that stands still for a second counts as away.
+  await until(async () => void ({ client: ada } = await firstAdministrator({ ...cluster, redisUrl: redis.url })));
   limited = (await cluster.addKey({ limits: { tokensPerDay: 1_000_000 } })).raw;
 });
 
 const ask = (key = cluster.key, url = cluster.url): Promise<Response> =>
   post({ url, key, path: '/openai/chat/completions', body: chatRequest([{ write: '{}' }], { max_tokens: 100 }) });
 
-function models(url: string, key: string): Promise<Response> {
-  return fetch(`${url}/api/openai/models`, { headers: { authorization: `Bearer ${key}` } });
+async function statuses(key: string): Promise<number[]> {
+  return Promise.all([cluster.url, other.url].map(async (url) => (await get({ url, key }, '/openai/models')).status));
 }
 
-async function statuses(key: string): Promise<number[]> {
-  return Promise.all([cluster.url, other.url].map(async (url) => (await models(url, key)).status));
-}
+const untilStatuses = (key: string, status: number) =>
+  until(async () => expect(await statuses(key)).toEqual([status, status]));
 
 /** Runs a command of `rtr keys` on the store, and returns its result and its output. */
 async function withKeys<T>(command: (context: KeyCommandContext) => Promise<T>): Promise<{ made: T; printed: string }> {
   const lines: string[] = [];
   let made: T | undefined;
-  await withKeyStore(
-    {
-      NATS_URL: nats.url,
-      REDIS_URL: redis.url,
-      prefix: cluster.prefix,
-      consoleUrl: cluster.url,
-      json: true,
-      print: (line) => void lines.push(line),
-    },
-    async (context) => {
-      made = await command(context);
-    },
-  );
+  const stores = { NATS_URL: nats.url, REDIS_URL: redis.url, prefix: cluster.prefix, consoleUrl: cluster.url };
+  await withKeyStore({ ...stores, json: true, print: (line) => void lines.push(line) }, async (context) => {
+    made = await command(context);
+  });
   return { made: made as T, printed: lines.join('\n') };
 }
 
@@ -80,21 +72,27 @@ const newKey = async (name: string) =>
 
 /** Returns the tokens that count against today's budget of the key. */
 async function spentToday(): Promise<number> {
-  const { connection } = await openKeyStore(redis.url, `${cluster.prefix}:`);
-  const names = await connection.redis.keys(`${cluster.prefix}:limit:key:*:?????`);
-  const spent = await Promise.all(names.map((name) => connection.redis.hget(name, 'tokens')));
+  const open = await openStore();
+  const names = await open.redis.keys(`${cluster.prefix}:limit:key:*:?????`);
+  const spent = await Promise.all(names.map((name) => open.redis.hget(name, 'tokens')));
   return spent.reduce((sum, tokens) => sum + Number(tokens), 0);
 }
 
 /** Returns a registry with one name for the model of the scripted worker. */
 const naming = (name: string): string => `models:\n  ${name}: { targets: [{ model: demo }] } # a comment\n`;
 
-async function newest(): Promise<number> {
-  return Number((await ada.get('/registry')).body.version);
-}
+const newest = async () => Number((await ada.get('/registry')).body.version);
+const tryToStore = async (text: string) => ada.put('/registry', { text, basedOn: await newest() });
 
-async function store(text: string): Promise<ApiAnswer> {
-  return ada.put('/registry', { text, basedOn: await newest() });
+/** Stores a registry, again if Redis stands still for a second, and returns its version. */
+async function store(text: string): Promise<number> {
+  let version: unknown;
+  await until(async () => {
+    const { status, body } = await tryToStore(text);
+    version = body.version;
+    return status === 200;
+  });
+  return Number(version);
 }
 
 async function statusOf(name: string, url = cluster.url): Promise<number> {
@@ -108,8 +106,11 @@ function uses({ lines }: ServiceProcess, version: number): boolean {
   return lines.some((line) => line['msg'] === 'the registry was reloaded' && line['version'] === version);
 }
 
-async function versionsOf(): Promise<RegistryVersions> {
-  return (await openKeyStore(redis.url, `${cluster.prefix}:`)).accounts.registryVersions;
+const openStore = () => openKeyStore(redis.url, `${cluster.prefix}:`);
+
+async function leave(worker: Worker): Promise<void> {
+  await worker.drain(0);
+  await worker.close();
 }
 
 describe('an edit of the registry', () => {
@@ -117,47 +118,44 @@ describe('an edit of the registry', () => {
   beforeAll(async () => {
     const [started, worker] = await Promise.all([cluster.addBatchRunner(), cluster.addScripted()]);
     runner = started;
-    return async () => {
-      await runner.stop();
-      await worker.drain(0);
-      await worker.close();
-    };
+    return () => Promise.all([runner.stop(), leave(worker)]);
   });
 
   it('is taken by every ingress and batch runner within a second, and so is a revert', async () => {
     const [fast, faster] = [uniqueName('fast'), uniqueName('faster')];
     expect([await statusOf(fast), await statusOf(fast, other.url)]).toEqual([404, 404]);
-    const { body } = await store(naming(fast));
-    const begun = performance.now();
+    const takenAfter = async (version: number): Promise<number> => {
+      const begun = performance.now();
+      await until(() => uses(other.process, version) && uses(runner, version));
+      return performance.now() - begun;
+    };
+    const version = await store(naming(fast));
     expect(await statusOf(fast)).toBe(200);
-    await until(() => uses(other.process, body.version) && uses(runner, body.version));
-    const storedMs = performance.now() - begun;
+    const storedMs = await takenAfter(version);
     expect(await statusOf(fast, other.url)).toBe(200);
-
-    await store(naming(faster));
-    const reverted = await ada.post('/registry/revert', { version: body.version });
-    const again = performance.now();
-    await until(() => uses(other.process, reverted.body.version) && uses(runner, reverted.body.version));
-    // The faster of the two: other load on the machine may delay one.
-    expect(Math.min(storedMs, performance.now() - again)).toBeLessThan(1_000);
+    const revert = async (): Promise<number> => {
+      await store(naming(faster));
+      return takenAfter((await ada.post('/registry/revert', { version })).body.version);
+    };
+    expect(Math.min(storedMs, await least(revert, 1_000))).toBeLessThan(1_000);
     const names = await Promise.all([fast, faster].map((name) => statusOf(name, other.url)));
     expect(names).toEqual([200, 404]);
   });
 
   it('that is not announced is taken within seconds', async () => {
-    const versions = await versionsOf();
+    const { registryVersions: versions } = (await openStore()).accounts;
     const config = { models: { quiet: { targets: [{ model: 'demo' }] } } };
     const added = await versions.add({ basedOn: await newest(), text: naming('quiet'), config, by: 'p1' });
     const number = 'stored' in added ? added.stored : 0;
-    await until(() => [cluster.ingress, other.process, runner].every((process) => uses(process, number)), 6_000);
+    await until(() => [cluster.ingress, other.process, runner].every((process) => uses(process, number)), 20_000);
     expect([await statusOf('quiet'), await statusOf('quiet', other.url)]).toEqual([200, 200]);
   });
 
   it('of a release that this one cannot read leaves the previous registry in use, and the log names the reason', async () => {
-    const { body: known } = await store(naming('known'));
+    const known = await store(naming('known'));
     // A process that reads this version after the next one is stored never sees it.
-    await until(() => [cluster.ingress, other.process, runner].every((process) => uses(process, known.version)));
-    const versions = await versionsOf();
+    await until(() => [cluster.ingress, other.process, runner].every((process) => uses(process, known)));
+    const { registryVersions: versions } = (await openStore()).accounts;
     await versions.add({ basedOn: await newest(), text: 'moods: {}', config: { moods: {} }, by: 'p1' });
     const complaint = 'this release cannot read the stored registry: the previous one stays in use';
     for (const process of [cluster.ingress, other.process, runner])
@@ -182,22 +180,21 @@ describe('an edit of the registry', () => {
     await other.process.line('the stored registry cannot be read');
     expect([await statusOf('known'), await statusOf('known', other.url)]).toEqual([200, 200]);
     const late = await cluster.addIngress();
-    expect((await store(naming('never'))).status).toBe(503);
+    expect((await tryToStore(naming('never'))).status).toBe(503);
     await redis.restart();
     await until(async () => (await statusOf('known', late.url)) === 200);
     await until(async () => (await ada.get('/registry')).status === 200);
     expect(await late.process.line('the stored registry can be read again')).toBeDefined();
     await late.process.stop();
-    expect((await store(naming('mended'))).status).toBe(200);
+    await store(naming('mended'));
     await until(async () => (await statusOf('mended', other.url)) === 200);
   });
 
   it('stays when Redis comes back empty, until a version is stored', async () => {
-    const { connection } = await openKeyStore(redis.url, `${cluster.prefix}:`);
+    const open = await openStore();
     await store(naming('kept'));
     await until(async () => (await statusOf('kept', other.url)) === 200);
-    const names = await connection.redis.keys(`${cluster.prefix}:registry-version*`);
-    await connection.redis.del(...names);
+    await open.redis.del(...(await open.redis.keys(`${cluster.prefix}:registry-version*`)));
     const { body } = await ada.get('/registry');
     expect(body).toMatchObject({ source: 'none', version: 0 });
     // Longer than a poll.
@@ -222,10 +219,15 @@ describe('an edit of the registry', () => {
 
 describe('a key that is revoked on the command line', () => {
   it('is refused by every ingress within a second', async () => {
-    const { raw, record } = await newKey('leaver');
-    expect(await statuses(raw)).toEqual([200, 200]);
-    await withKeys((context) => revokeKey(context, record.id));
-    await until(async () => (await statuses(raw)).every((status) => status === 401), 1_000);
+    const revoke = async (): Promise<number> => {
+      const { raw, record } = await newKey(uniqueName('leaver'));
+      expect(await statuses(raw)).toEqual([200, 200]);
+      await withKeys((context) => revokeKey(context, record.id));
+      const revokedAt = performance.now();
+      await untilStatuses(raw, 401);
+      return performance.now() - revokedAt;
+    };
+    expect(await least(revoke, 1_000)).toBeLessThan(1_000);
     expect(await statuses(cluster.key)).toEqual([200, 200]);
   });
 
@@ -237,7 +239,7 @@ describe('a key that is revoked on the command line', () => {
     expect(printed).toContain('could not be announced');
     expect(await statuses(raw)).toEqual([200, 200]);
     await nats.restart();
-    await until(async () => (await statuses(raw)).every((status) => status === 401), 5_000);
+    await untilStatuses(raw, 401);
   });
 });
 
@@ -247,11 +249,8 @@ it('no log line contains a key', async () => {
     [generateKey('router').raw, 'with-a-wrong-key'],
   ]);
   for (const { process, url } of [{ process: cluster.ingress, url: cluster.url }, other]) {
-    for (const [key, requestId] of about) {
-      const headers = { authorization: `Bearer ${key}`, 'x-request-id': requestId };
-      const body = JSON.stringify({ model: 'nothing', messages: [{ role: 'user', content: 'Hello.' }] });
-      await (await fetch(`${url}/api/openai/chat/completions`, { method: 'POST', headers, body })).text();
-    }
+    for (const [key, requestId] of about)
+      await (await post({ url, key, body: chatRequest([]), headers: { 'x-request-id': requestId } })).text();
     const { lines } = process;
     for (const requestId of about.values()) await until(() => lines.some((line) => line['requestId'] === requestId));
     const logged = JSON.stringify(lines);
@@ -282,8 +281,7 @@ describe('while Redis is away', () => {
     expect((await running).status).toBe(200);
     await redis.restart();
     await until(async () => (await spentToday()) === 42);
-    await worker.drain(0);
-    await worker.close();
+    await leave(worker);
   });
 
   it('known keys are accepted, others and the console answer 503, and all goes on afterwards', async () => {
@@ -293,8 +291,8 @@ describe('while Redis is away', () => {
     await untilAppended(redis.url);
     await redis.kill();
     for (const url of [cluster.url, other.url]) {
-      expect((await models(url, cluster.key)).status).toBe(200);
-      const refused = await models(url, unknown);
+      expect((await get({ url, key: cluster.key }, '/openai/models')).status).toBe(200);
+      const refused = await get({ url, key: unknown }, '/openai/models');
       expect(refused.status).toBe(503);
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
       expect(await refused.json()).toMatchObject({ error: { code: 'store_unavailable' } });
@@ -306,7 +304,7 @@ describe('while Redis is away', () => {
     const sentence = `Redis does not answer at ${new URL(redis.url).host}: is the cluster running?\n`;
     expect([code, err]).toEqual([1, sentence]);
     await redis.restart();
-    await until(async () => (await statuses(unknown)).every((status) => status === 200), 10_000);
+    await untilStatuses(unknown, 200);
     await until(async () => (await ada.get('/keys')).status === 200);
     expect((await stranger.signIn('ada@example.com', goodPassword)).status).toBe(200);
   });
@@ -323,11 +321,10 @@ describe('while NATS is away', () => {
     await until(async () => (await metricOf(cluster.adminUrl, 'rtr_open_requests')) === 2);
     const begun = performance.now();
     expect((await ada.put('/prices/demo', { input: 1, output: 2 })).status).toBe(200);
-    expect(performance.now() - begun).toBeLessThan(5_000);
+    expect(performance.now() - begun).toBeLessThan(10_000);
     await nats.restart();
     expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200]);
-    await worker.drain(0);
-    await worker.close();
+    await leave(worker);
   });
 });
 
@@ -339,7 +336,7 @@ describe('when an ingress is killed', () => {
     await until(async () => (await waiting()) === 1);
     await other.process.kill();
     await lost;
-    await until(async () => (await waiting()) === 0, 6_000);
+    await until(async () => (await waiting()) === 0);
     worker.update({ slots: 1 });
     expect((await ask()).status).toBe(200);
   });

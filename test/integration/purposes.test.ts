@@ -37,42 +37,40 @@ let count = 0;
 async function send(
   fields: object,
   headers: Record<string, string> = {},
-  key = cluster.key,
-  path = 'openai/chat/completions',
+  { key = cluster.key, path = '/openai/chat/completions' } = {},
 ) {
   const id = `purpose-${++count}`;
   const body = { max_tokens: 20, messages: [{ role: 'user', content: 'hi' }], ...fields };
   const own = { authorization: `Bearer ${key}`, 'x-request-id': id };
-  const response = await post({ url: cluster.url, key, path: `/${path}`, body, headers: { ...headers, ...own } });
+  const response = await post({ url: cluster.url, key, path, body, headers: { ...headers, ...own } });
   const model = /"model":"([^"]*)"/.exec(await response.text())?.[1];
   return { id, status: response.status, model, rule: response.headers.get('x-rtr-rule') };
 }
 
+const auxiliary = { 'x-rtr-purpose': 'auxiliary' };
+const messages = '/anthropic/v1/messages';
+
 describe('a request sent for a purpose', () => {
   it.each<[string, Record<string, string>, string, string | null]>([
-    ['coder', { 'x-rtr-purpose': 'auxiliary' }, 'small', 'models.coder.purposes.auxiliary'],
+    ['coder', auxiliary, 'small', 'models.coder.purposes.auxiliary'],
     ['coder', { 'x-rtr-purpose': 'main' }, 'big', null],
     ['coder', {}, 'big', null],
-    ['big', { 'x-rtr-purpose': 'auxiliary' }, 'small', 'models.big.purposes.auxiliary'],
+    ['big', auxiliary, 'small', 'models.big.purposes.auxiliary'],
     ['big', {}, 'big', null],
-    ['small', { 'x-rtr-purpose': 'auxiliary' }, 'small', null],
-    ['auto', { 'x-rtr-purpose': 'auxiliary' }, 'small', 'auto.purposes.auxiliary'],
+    ['small', auxiliary, 'small', null],
+    ['auto', auxiliary, 'small', 'auto.purposes.auxiliary'],
     ['auto', {}, 'big', null],
   ])('of %s with %j is served by %s, and the answer names the rule', async (model, headers, served, rule) => {
     expect(await send({ model }, headers)).toMatchObject({ status: 200, model: served, rule });
   });
 
   it('is recorded with its purpose and its rule, if it has them', async () => {
-    const title = await send({ model: 'coder' }, { 'x-rtr-purpose': 'auxiliary' });
+    const title = await send({ model: 'coder' }, auxiliary);
     const turn = await send({ model: 'coder' }, { 'x-rtr-purpose': 'main' });
     const plain = await send({ model: 'coder' });
     const rule = 'models.coder.purposes.auxiliary';
-    expect(await recordOf(cluster, title.id)).toMatchObject({
-      asked: 'coder',
-      model: 'small',
-      purpose: 'auxiliary',
-      rule,
-    });
+    const record = { asked: 'coder', model: 'small', purpose: 'auxiliary', rule };
+    expect(await recordOf(cluster, title.id)).toMatchObject(record);
     const ofTurn = await recordOf(cluster, turn.id);
     expect(ofTurn).toMatchObject({ asked: 'coder', model: 'big', purpose: 'main' });
     expect(ofTurn).not.toHaveProperty('rule');
@@ -87,26 +85,20 @@ describe('a request sent for a purpose', () => {
     ['claude-code-hints', 'a title', 'small'],
   ])('by the signs of %s: %s goes to the model %s', async (program, name, served) => {
     const request = recordedRequests(program).get(name);
-    const path = request?.path.includes('messages') ? 'anthropic/v1/messages' : 'openai/chat/completions';
+    const place = request?.path.includes('messages') ? { path: messages } : {};
     const body = { ...request?.body, model: 'coder', max_tokens: 20 };
-    expect(await send(body, request?.headers, cluster.key, path)).toMatchObject({ status: 200, model: served });
+    expect(await send(body, request?.headers, place)).toMatchObject({ status: 200, model: served });
   });
 
   it('is routed by the rule for the type of its agent', async () => {
     const turn = recordedRequests('claude-code-hints').get('a turn of an agent');
-    const { id, rule } = await send(
-      { model: 'coder', stream: true },
-      turn?.headers,
-      cluster.key,
-      'anthropic/v1/messages',
-    );
+    const { id, rule } = await send({ model: 'coder', stream: true }, turn?.headers, { path: messages });
     expect(rule).toBe('models.coder.agents.Explore');
     expect(await recordOf(cluster, id)).toMatchObject({ model: 'small', purpose: 'subagent', rule });
   });
 
   it('to count tokens is counted by the model that would serve it', async () => {
-    const count_tokens = 'anthropic/v1/messages/count_tokens';
-    const { id } = await send({ model: 'coder' }, { 'x-rtr-purpose': 'auxiliary' }, cluster.key, count_tokens);
+    const { id } = await send({ model: 'coder' }, auxiliary, { path: `${messages}/count_tokens` });
     expect(await recordOf(cluster, id)).toMatchObject({ model: 'small', operation: 'count_tokens' });
   });
 
@@ -114,10 +106,10 @@ describe('a request sent for a purpose', () => {
     const series = 'rtr_rule_requests_total{rule="models.coder.purposes.auxiliary"}';
     const counted = async () => (await metricOf(cluster.adminUrl, series)) ?? 0;
     const before = await counted();
-    const { id } = await send({ model: 'coder' }, { 'x-rtr-purpose': 'auxiliary' });
-    await until(() => cluster.ingress.lines.some(({ msg, requestId }) => msg === 'request served' && requestId === id));
-    const line = cluster.ingress.lines.find(({ msg, requestId }) => msg === 'request served' && requestId === id);
-    expect(line).toMatchObject({ purpose: 'auxiliary', rule: 'models.coder.purposes.auxiliary', model: 'small' });
+    const { id } = await send({ model: 'coder' }, auxiliary);
+    const line = () => cluster.ingress.lines.find(({ msg, requestId }) => msg === 'request served' && requestId === id);
+    const named = { purpose: 'auxiliary', rule: 'models.coder.purposes.auxiliary', model: 'small' };
+    await until(() => expect(line()).toMatchObject(named));
     expect(await counted()).toBe(before + 1);
   });
 
@@ -129,20 +121,19 @@ describe('a request sent for a purpose', () => {
 
 describe('a key', () => {
   it('that lists a name may use the targets of its rules, and a key that lists a model no others', async () => {
-    const named = await cluster.addKey({ models: ['coder'] });
-    expect(await send({ model: 'coder' }, { 'x-rtr-purpose': 'auxiliary' }, named.raw)).toMatchObject({ status: 200 });
-    expect(await send({ model: 'small' }, {}, named.raw)).toMatchObject({ status: 403 });
-    const listed = await cluster.addKey({ models: ['big', 'other'] });
-    const auto = await send({ model: 'auto' }, { 'x-rtr-purpose': 'auxiliary' }, listed.raw);
+    const { raw: named } = await cluster.addKey({ models: ['coder'] });
+    expect(await send({ model: 'coder' }, auxiliary, { key: named })).toMatchObject({ status: 200 });
+    expect(await send({ model: 'small' }, {}, { key: named })).toMatchObject({ status: 403 });
+    const { raw: listed } = await cluster.addKey({ models: ['big', 'other'] });
+    const auto = await send({ model: 'auto' }, auxiliary, { key: listed });
     expect(auto).toMatchObject({ status: 200, model: 'big', rule: null });
   });
 
   it("has its budget reserved and charged at the price of the rule's model", async () => {
     // 20 tokens of the big model cost two cents, of the small one next to nothing.
-    const { raw } = await cluster.addKey({ limits: { costPerDay: 0.01 } });
-    const main = await send({ model: 'coder' }, { 'x-rtr-purpose': 'main' }, raw);
-    expect(main.status).toBe(400);
-    const title = await send({ model: 'coder' }, { 'x-rtr-purpose': 'auxiliary' }, raw);
+    const { raw: key } = await cluster.addKey({ limits: { costPerDay: 0.01 } });
+    expect((await send({ model: 'coder' }, { 'x-rtr-purpose': 'main' }, { key })).status).toBe(400);
+    const title = await send({ model: 'coder' }, auxiliary, { key });
     expect(title.status).toBe(200);
     const { cost, promptTokens, completionTokens } = await recordOf(cluster, title.id);
     expect(cost).toBe((promptTokens + completionTokens) * 1_000);

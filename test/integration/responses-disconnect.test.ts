@@ -50,11 +50,11 @@ describe('a Responses client that leaves', () => {
       expect(promptTokens).toBeGreaterThan(0);
       // A whole answer leaves the engine only at its end, unless the request has turns.
       const isKnown = 'stream' in body || 'tools' in body;
-      expect(completionTokens).toBeLessThan(400);
+      expect(completionTokens).toBeLessThan(2_000);
       // On a busy machine nothing may have arrived yet.
       return isKnown && completionTokens <= 10 ? Infinity : freedAfterMs;
     };
-    expect(await least(free, 1_000, 3)).toBeLessThan(1_000);
+    expect(await least(free, 1_000)).toBeLessThan(1_000);
   });
 });
 
@@ -91,6 +91,6 @@ describe('a client that leaves while a hosted tool runs', () => {
       expect((await engineState(cluster)).started).toBe(started);
       return cancelledAfterMs;
     };
-    expect(await least(cancel, 1_000, 3)).toBeLessThan(1_000);
+    expect(await least(cancel, 1_000)).toBeLessThan(1_000);
   });
 });

@@ -26,6 +26,9 @@ beforeAll(async () => {
 
 const ids = (lines: readonly { custom_id: string }[]): string[] => lines.map(({ custom_id: id }) => id).toSorted();
 
+const run = (...words: Parameters<ReturnType<typeof clientCommands>>) => clientCommands(cluster)(...words);
+const parsed = (line = '') => JSON.parse(line) as { id: string };
+
 describe('rtr batches', () => {
   /** Creates a folder with a file of requests. */
   function requestsOf(lines: readonly (object | string)[]): { folder: string; file: string } {
@@ -36,12 +39,8 @@ describe('rtr batches', () => {
   }
 
   it('submits a file, watches the batch to its end, and writes its answers and errors into files', async () => {
-    const run = clientCommands(cluster);
-    const { folder, file } = requestsOf([
-      chatLine('a', 'Say A.'),
-      chatLine('b', 'Say B.'),
-      chatLine('c', 'Hi.', { model: 'nobody' }),
-    ]);
+    const good = [chatLine('a', 'Say A.'), chatLine('b', 'Say B.')];
+    const { folder, file } = requestsOf([...good, chatLine('c', 'Hi.', { model: 'nobody' })]);
     const [made = '', ended = ''] = await run(batchesCommand, 'submit', file, '--watch');
     const [, id = ''] = /^Batch (batch_\w+) was created\.$/.exec(made) ?? [];
     expect(ended).toMatch(`Batch ${id} is complete: 2 of 3 answered, 1 failed,`);
@@ -49,11 +48,7 @@ describe('rtr batches', () => {
     const [text = ''] = await run(batchesCommand, 'download', id, '--out', out, '--json');
     const written = JSON.parse(text) as { output: string; errors: string };
     expect(readdirSync(out).toSorted()).toEqual([`${id}_errors.jsonl`, `${id}_output.jsonl`]);
-    const linesIn = (path: string) =>
-      readFileSync(path, 'utf8')
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line));
+    const linesIn = (path: string) => JSON.parse(`[${readFileSync(path, 'utf8').trimEnd().replaceAll('\n', ',')}]`);
     expect(ids(linesIn(written.output))).toEqual(['a', 'b']);
     expect(ids(linesIn(written.errors))).toEqual(['c']);
     const again = run(batchesCommand, 'download', id, '--out', out);
@@ -69,41 +64,27 @@ describe('rtr batches', () => {
     const table = await run(batchesCommand, 'list');
     expect(table[0]).toMatch(/^ID +STATUS +DONE +FAILED +CREATED \(UTC\) +MODEL$/);
     expect(table[1]).toMatch(new RegExp(`^${id} +completed +3 of 3 +1 +[-\\d: ]+ +demo$`));
-    expect(JSON.parse((await run(batchesCommand, 'list', '--limit', '1', '--json'))[0] ?? '')).toMatchObject({ id });
+    expect(parsed((await run(batchesCommand, 'list', '--limit', '1', '--json'))[0])).toMatchObject({ id });
   });
 
   it('fails for a batch that fails, and names the mistakes', async () => {
-    const run = clientCommands(cluster);
     const { file } = requestsOf([chatLine('a', 'Hi.'), { ...chatLine('b', 'Hi.'), method: 'GET' }]);
     const watched = run(batchesCommand, 'submit', file, '--watch');
     await expect(watched).rejects.toThrow(/none of its requests was run:\nline 2: Invalid method: it must be POST\./);
     const { file: noRequest } = requestsOf(['[]']);
     await expect(run(batchesCommand, 'submit', noRequest)).rejects.toThrow(/Line 1 of .* is no request/);
-    await expect(run(batchesCommand, 'submit', `${file}.none`)).rejects.toThrow(
-      /\.none cannot be used: it is not there/,
-    );
+    await expect(run(batchesCommand, 'submit', `${file}.none`)).rejects.toThrow(/\.none .* it is not there/);
     await expect(run(batchesCommand, 'watch', 'batch_none')).rejects.toThrow("No batch found with id 'batch_none'.");
   });
 
   it('skips blank lines and a byte order mark as the router does, and counts lines as it does', async () => {
-    const run = clientCommands(cluster);
     const blank = ' '.repeat(100);
     // A line separator in a text does not end a line.
-    const { file } = requestsOf([
-      '\uFEFF',
-      '',
-      chatLine('a', 'Hi.\u2028'),
-      blank,
-      '\t\r',
-      chatLine('b', 'Hi.'),
-      '',
-      '',
-    ]);
+    const [a, b] = [chatLine('a', 'Hi.\u2028'), chatLine('b', 'Hi.')];
+    const { file } = requestsOf(['\uFEFF', '', a, blank, '\t\r', b, '', '']);
     const { openai } = batchClients(cluster);
-    const submitted = async (path: string) => {
-      const [made = ''] = await run(batchesCommand, 'submit', path, '--json');
-      return untilBatch(openai, (JSON.parse(made) as { id: string }).id);
-    };
+    const submitted = async (path: string) =>
+      untilBatch(openai, parsed((await run(batchesCommand, 'submit', path, '--json'))[0]).id);
     expect(await submitted(file)).toMatchObject({ status: 'completed', request_counts: { total: 2, completed: 2 } });
     const wrong = { ...chatLine('b', 'Hi.'), url: '/v1/embeddings' };
     const { file: second } = requestsOf(['\uFEFF', chatLine('a', 'Hi.'), blank, wrong, '']);
@@ -115,10 +96,8 @@ describe('rtr batches', () => {
   });
 
   it('cancels a batch, which then fails to complete', async () => {
-    const run = clientCommands(cluster);
     const { file } = requestsOf([chatLine('a', 'Hi.\n[demo delay=60000]')]);
-    const [made = ''] = await run(batchesCommand, 'submit', file, '--json');
-    const { id } = JSON.parse(made) as { id: string };
+    const { id } = parsed((await run(batchesCommand, 'submit', file, '--json'))[0]);
     await expect(run(batchesCommand, 'download', id)).rejects.toThrow(/is not over yet/);
     expect(await run(batchesCommand, 'cancel', id)).toEqual([`Batch ${id} is cancelling.`]);
     await expect(run(batchesCommand, 'watch', id)).rejects.toThrow(`Batch ${id} was cancelled: 0 of 1 answered`);
@@ -135,14 +114,13 @@ describe('rtr batches', () => {
       const times = { createdAt: Date.now() - 1_000 + at, expiresAt: Date.now() + 60_000 };
       await batches.create({ id, owner, key: owner, ...what, inputFile: 'none', ...times, total: 0 });
     }
-    const run = clientCommands({ ...cluster, key });
-    const listed = async (limit: number) =>
-      (await run(batchesCommand, 'list', '--limit', String(limit), '--json')).map(
-        (line) => (JSON.parse(line) as { id: string }).id,
-      );
-    expect(await listed(10_000)).toEqual(made.toReversed());
-    expect(await listed(150)).toEqual(made.toReversed().slice(0, 150));
-    expect(await run(batchesCommand, 'list', '--limit', '150')).toHaveLength(151);
+    const list = async (...options: string[]) =>
+      clientCommands({ ...cluster, key })(batchesCommand, 'list', ...options);
+    for (const limit of [10_000, 150]) {
+      const lines = await list('--limit', String(limit), '--json');
+      expect(lines.map((line) => parsed(line).id)).toEqual(made.toReversed().slice(0, limit));
+    }
+    expect(await list('--limit', '150')).toHaveLength(151);
   });
 
   it('takes requests from a pipe and from the standard input', async () => {
@@ -152,9 +130,8 @@ describe('rtr batches', () => {
     execFileSync('mkfifo', [fifo]);
     const { openai } = batchClients(cluster);
     const submit = async (path: string, piped?: string) => {
-      const run = clientCommands({ ...cluster, piped });
-      const { id } = JSON.parse((await run(batchesCommand, 'submit', path, '--json'))[0] ?? '') as { id: string };
-      return untilBatch(openai, id);
+      const [made] = await clientCommands({ ...cluster, piped })(batchesCommand, 'submit', path, '--json');
+      return untilBatch(openai, parsed(made).id);
     };
     const [fromPipe] = await Promise.all([submit(fifo), writeFile(fifo, line)]);
     for (const batch of [fromPipe, await submit('-', line), await submit('/dev/stdin', line)])
@@ -163,10 +140,8 @@ describe('rtr batches', () => {
   });
 
   it('writes the remaining results if one file was deleted, and names that file', async () => {
-    const run = clientCommands(cluster);
     const { folder, file } = requestsOf([chatLine('a', 'Hi.'), chatLine('b', 'Hi.', { model: 'nobody' })]);
-    const [made = ''] = await run(batchesCommand, 'submit', file, '--json');
-    const { id } = JSON.parse(made) as { id: string };
+    const { id } = parsed((await run(batchesCommand, 'submit', file, '--json'))[0]);
     const { openai } = batchClients(cluster);
     const { output_file_id: answers = '' } = await untilBatch(openai, id);
     await openai.files.delete(answers);
@@ -177,7 +152,6 @@ describe('rtr batches', () => {
   });
 
   it('is complemented by file commands: upload, list, download and delete', async () => {
-    const run = clientCommands(cluster);
     const { folder, file } = requestsOf([chatLine('a', 'Ünïcode.'), '']);
     const [uploaded = ''] = await run(filesCommand, 'upload', file, '--json');
     const { id, bytes } = JSON.parse(uploaded) as { id: string; bytes: number };
@@ -194,21 +168,19 @@ describe('rtr batches', () => {
     // Tests run in a folder that contains an entry of this name.
     const named = join(folder, 'docs');
     writeFileSync(named, 'x');
-    const { id: docs } = JSON.parse((await run(filesCommand, 'upload', named, '--json'))[0] ?? '') as { id: string };
+    const { id: docs } = parsed((await run(filesCommand, 'upload', named, '--json'))[0]);
     await expect(run(filesCommand, 'download', docs)).rejects.toThrow('docs exists already: name another path');
     expect(await run(filesCommand, 'delete', id)).toEqual([`The file ${id} is deleted.`]);
     await expect(run(filesCommand, 'download', id)).rejects.toThrow(`No such File object: ${id}`);
     const elsewhere = clientCommands({ ...cluster, url: 'http://127.0.0.1:9' });
-    await expect(elsewhere(filesCommand, 'list')).rejects.toThrow(
-      /The router does not answer at http:\/\/127\.0\.0\.1:9/,
-    );
+    await expect(elsewhere(filesCommand, 'list')).rejects.toThrow('The router does not answer at http://127.0.0.1:9');
   });
 });
 
 it('the running requests of batches take as much memory as four of the largest bodies, and the others wait', async () => {
   const admin = await adminOf(runner);
   const text = 'x'.repeat(bodyBytes - 4_096);
-  const slow = { demo: { first_token_delay_ms: 1_000 } };
+  const slow = { demo: { first_token_delay_ms: 3_000 } };
   const lines = Array.from({ length: 8 }, (_, at) => chatLine(String(at), text, slow));
   const { openai } = batchClients(cluster);
   const { id } = await submit(openai, lines);

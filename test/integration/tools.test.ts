@@ -1,10 +1,12 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { get, post, type KeyedPost } from '../helpers/clients/keyed-requests.ts';
 import { useScriptedCluster } from '../helpers/cluster/start-scripted-cluster.ts';
 import { adminOf, metricOf } from '../helpers/cluster/worker-admin.ts';
 import { startShakyMcp } from '../helpers/upstreams/start-shaky-mcp.ts';
 import { until } from '../helpers/until.ts';
+import { useStarted } from '../helpers/use-started.ts';
 import type { ServiceProcess } from '../helpers/processes/start-process.ts';
 import { temporaryFolder, useFolder } from '../helpers/files/temporary-folder.ts';
 
@@ -60,13 +62,8 @@ beforeAll(async () => {
     }),
   );
   writeOwn('greet', '`Hello, ${name}!`');
-  worker = await cluster.addToolsWorker({
-    MCP_CONFIG: join(folder, 'mcp.json'),
-    TOOLS_DIR: own,
-    TOOL_TIMEOUT_MS: '3000',
-    TOOL_OUTPUT_BYTES: '100000',
-    SECRET: 'x',
-  });
+  const settings = { MCP_CONFIG: join(folder, 'mcp.json'), TOOLS_DIR: own, TOOL_OUTPUT_BYTES: '100000' };
+  worker = await cluster.addToolsWorker({ ...settings, SECRET: 'x' });
   await until(async () => (await names()).includes('pid') && (await names()).includes('echo'));
 });
 
@@ -80,20 +77,8 @@ function writeOwn(name: string, said: string): void {
   );
 }
 
-function ask(path: string, init: RequestInit = {}): Promise<Response> {
-  return fetch(`${cluster.url}/api/tools/v1${path}`, {
-    ...init,
-    headers: {
-      authorization: `Bearer ${cluster.key}`,
-      'content-type': 'application/json',
-      'x-rtr-max-wait': '2',
-    },
-  });
-}
-
-function execute(body: unknown, init: RequestInit = {}): Promise<Response> {
-  return ask('/execute', { method: 'POST', body: JSON.stringify(body), ...init });
-}
+const execute = (body: object, further: Partial<KeyedPost> = {}) =>
+  post({ ...cluster, path: '/tools/v1/execute', body, ...further });
 
 async function run(tool: string, input: object = {}): Promise<ToolAnswer> {
   const answer = await execute({ tool, input });
@@ -106,7 +91,7 @@ async function textOf(tool: string, input: object = {}): Promise<string> {
 }
 
 async function list(): Promise<Tool[]> {
-  const answer = await ask('/list');
+  const answer = await get(cluster, '/tools/v1/list');
   const { object, data } = (await answer.json()) as { object: string; data: Tool[] };
   expect(object).toBe('list');
   return data;
@@ -117,17 +102,10 @@ async function names(): Promise<string[]> {
 }
 
 /** Returns the answer of the MCP server to a request without parameters, as text. */
-async function answerOfMcp(method: string): Promise<string> {
-  const answer = await fetch(`${cluster.url}/api/tools/mcp`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${cluster.key}`,
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: {} }),
-  });
-  return answer.text();
+async function answerOfMcp(method: string, { url }: { url: string } = cluster): Promise<string> {
+  const body = { jsonrpc: '2.0', id: 1, method, params: {} };
+  const headers = { accept: 'application/json, text/event-stream' };
+  return (await post({ ...cluster, url, path: '/tools/mcp', body, headers })).text();
 }
 
 async function errorOf(answer: Response): Promise<{ status: number; error: Record<string, unknown> }> {
@@ -138,25 +116,14 @@ async function errorOf(answer: Response): Promise<{ status: number; error: Recor
 describe('the list of tools', () => {
   it('has those of MCP servers, of the folder and of the worker itself, each with schema and worker', async () => {
     const tools = await list();
-    expect(tools.map(({ name }) => name)).toEqual(
-      expect.arrayContaining([
-        'echo',
-        'get-sum',
-        'read_text_file',
-        'greet',
-        'current_time',
-        'calculator',
-        'http_fetch',
-      ]),
-    );
+    const wanted = ['echo', 'get-sum', 'read_text_file', 'greet', 'current_time', 'calculator', 'http_fetch'];
+    expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(wanted));
     const sum = tools.find(({ name }) => name === 'get-sum');
     expect(sum).toMatchObject({ input_schema: { type: 'object', properties: { a: { type: 'number' } } } });
     expect(new Set(tools.map((tool) => tool.worker)).size).toBe(1);
     expect(sum?.description).not.toBe('');
-  });
-
-  it('has tools only, not the other content of MCP servers', async () => {
-    expect((await names()).filter((name) => name.includes('/'))).toEqual([]);
+    // Not the other content of MCP servers.
+    expect(tools.filter(({ name }) => name.includes('/'))).toEqual([]);
   });
 
   it('has the titles, outputs and effects of MCP servers', async () => {
@@ -170,31 +137,24 @@ describe('the list of tools', () => {
     expect(find('calculator')).not.toHaveProperty('output_schema');
   });
 
-  it('needs a key', async () => {
-    const answer = await fetch(`${cluster.url}/api/tools/v1/list`);
-    expect(answer.status).toBe(401);
-  });
-
-  it('only allows GET', async () => {
-    expect(await errorOf(await ask('/list', { method: 'DELETE' }))).toMatchObject({ status: 405 });
-    expect(await errorOf(await ask('/nothing'))).toMatchObject({ status: 404 });
+  it('needs a key, and only allows GET', async () => {
+    const url = `${cluster.url}/api/tools/v1/list`;
+    expect((await fetch(url)).status).toBe(401);
+    const headers = { authorization: `Bearer ${cluster.key}` };
+    expect(await errorOf(await fetch(url, { method: 'DELETE', headers }))).toMatchObject({ status: 405 });
+    expect(await errorOf(await get(cluster, '/tools/v1/nothing'))).toMatchObject({ status: 404 });
   });
 });
 
 describe('running a tool', () => {
   it('runs tools of MCP servers', async () => {
-    expect(await run('echo', { message: 'hi' })).toEqual({
-      tool: 'echo',
-      is_error: false,
-      content: [{ type: 'text', text: 'Echo: hi' }],
-    });
+    const echo = { tool: 'echo', is_error: false, content: [{ type: 'text', text: 'Echo: hi' }] };
+    expect(await run('echo', { message: 'hi' })).toEqual(echo);
     expect(await textOf('get-sum', { a: 2, b: 3 })).toContain('5');
     expect(await textOf('read_text_file', { path: join(files, 'hello.txt') })).toBe('Hello from a file.');
     expect((await run('get-tiny-image')).content.map(({ type }) => type)).toContain('image');
-    expect(await run('get-structured-content', { location: 'New York' })).toMatchObject({
-      is_error: false,
-      structured_content: { temperature: expect.any(Number) as number },
-    });
+    const weather = { is_error: false, structured_content: { temperature: expect.any(Number) } };
+    expect(await run('get-structured-content', { location: 'New York' })).toMatchObject(weather);
   });
 
   it('runs a tool whose name is not valid in all formats by both of its names', async () => {
@@ -222,37 +182,26 @@ describe('running a tool', () => {
     { body: { tool: 'current_time', input: { timezone: 'Mars' } }, param: 'input.timezone', code: 'invalid_type' },
     { body: { tool: 'greet', input: 'Ada' }, param: 'input', code: 'invalid_type' },
     { body: { input: {} }, param: 'tool', code: 'missing_required_parameter' },
-  ])('names the invalid field of $body', async ({ body, param, code }) => {
-    expect(await errorOf(await execute(body))).toMatchObject({
-      status: 400,
-      error: { param, code, type: 'invalid_request_error' },
-    });
-  });
-
-  it('answers 404 for an unknown tool', async () => {
-    expect(await errorOf(await execute({ tool: 'nonesuch', input: {} }))).toMatchObject({
-      status: 404,
-      error: { param: 'tool', code: 'not_found' },
-    });
+    { body: { tool: 'nonesuch', input: {} }, param: 'tool', code: 'not_found', status: 404 },
+  ])('names the invalid field of $body', async ({ body, param, code, status = 400 }) => {
+    const error = { param, code, type: 'invalid_request_error' };
+    expect(await errorOf(await execute(body))).toMatchObject({ status, error });
   });
 
   it('reports a failed tool in the result', async () => {
     for (const tool of ['fail', 'refuse']) expect(await run(tool)).toMatchObject({ tool, is_error: true });
     expect(await textOf('fail')).toContain('this is what it does');
-    expect(await run('calculator', { expression: '1 / 0' })).toMatchObject({
-      is_error: true,
-      content: [{ text: 'division by zero' }],
-    });
-    expect(await run('http_fetch', { url: 'http://127.0.0.1:1/' })).toMatchObject({
-      is_error: true,
-      content: [{ text: 'It was not fetched: its address is not public.' }],
-    });
+    for (const [tool, input, text] of [
+      ['calculator', { expression: '1 / 0' }, 'division by zero'],
+      ['http_fetch', { url: 'http://127.0.0.1:1/' }, 'It was not fetched: its address is not public.'],
+    ] as const)
+      expect(await run(tool, input)).toMatchObject({ is_error: true, content: [{ text }] });
   });
 
   it('reports a tool with too large an output as failed', async () => {
     expect((await run('large', { bytes: 90_000 })).is_error).toBe(false);
-    expect(await run('large', { bytes: 110_000 })).toMatchObject({ is_error: true });
-    expect(await textOf('large', { bytes: 110_000 })).toContain('larger than 100000 bytes');
+    const text = expect.stringContaining('larger than 100000 bytes');
+    expect(await run('large', { bytes: 110_000 })).toMatchObject({ is_error: true, content: [{ text }] });
   });
 
   it('cancels the tool when the client disconnects', async () => {
@@ -276,10 +225,8 @@ describe('running a tool', () => {
 describe('an MCP server', () => {
   it('that crashes fails its running call, and is started again', async () => {
     const before = await textOf('pid');
-    expect(await errorOf(await execute({ tool: 'crash' }))).toMatchObject({
-      status: 502,
-      error: { code: 'upstream_failed' },
-    });
+    const failed = { status: 502, error: { code: 'upstream_failed' } };
+    expect(await errorOf(await execute({ tool: 'crash' }))).toMatchObject(failed);
     // The next call waits for the server.
     expect(await textOf('pid')).not.toBe(before);
     expect(await textOf('echo', { message: 'still' })).toBe('Echo: still');
@@ -294,12 +241,10 @@ describe('an MCP server', () => {
 
   it('that does not start is logged, with its output', () => {
     const reasons = worker.lines.filter(({ msg }) => msg === 'an MCP server is out of reach');
-    expect(reasons.find(({ server: name }) => name === 'broken')).toMatchObject({
-      reason: expect.stringContaining('no luck') as string,
-    });
-    expect(reasons.find(({ server: name }) => name === 'missing')).toMatchObject({
-      reason: expect.stringContaining('ENOENT') as string,
-    });
+    for (const [name, reason] of Object.entries({ broken: 'no luck', missing: 'ENOENT' }))
+      expect(reasons).toContainEqual(
+        expect.objectContaining({ server: name, reason: expect.stringContaining(reason) }),
+      );
   });
 });
 
@@ -395,6 +340,10 @@ describe('a tool whose server fails every call', () => {
 });
 
 describe('a worker that stops', () => {
+  /** An ingress that waits for any start of a worker. */
+  const patient = useStarted(() => cluster.addIngress({ NO_WORKER_TIMEOUT_MS: '45000' }));
+  beforeAll(() => until(async () => (await answerOfMcp('tools/list', patient)).includes('calculator')));
+
   it('leaves no server running', async () => {
     const pid = Number(await textOf('pid'));
     expect(await worker.stop()).toBe(0);
@@ -403,7 +352,8 @@ describe('a worker that stops', () => {
 
   it('makes lists of MCP, and calls of a known tool, wait, and then answer 503', async () => {
     const waiting = answerOfMcp('tools/list');
-    const answer = await execute({ tool: 'echo', input: { message: 'hi' } });
+    const headers = { 'x-rtr-max-wait': '2' };
+    const answer = await execute({ tool: 'echo', input: { message: 'hi' } }, { headers });
     expect(await errorOf(answer)).toMatchObject({ status: 503, error: { code: 'no_worker_available' } });
     expect(answer.headers.get('retry-after')).not.toBeNull();
     expect(await waiting).toContain('no_worker_available');
@@ -412,7 +362,7 @@ describe('a worker that stops', () => {
   });
 
   it('lets lists of MCP wait for the next worker', async () => {
-    const waiting = Promise.all([answerOfMcp('tools/list'), answerOfMcp('prompts/list')]);
+    const waiting = Promise.all(['tools/list', 'prompts/list'].map((method) => answerOfMcp(method, patient)));
     await Promise.all([cluster.addToolsWorker(), waiting]);
     const [tools, prompts] = await waiting;
     expect(tools).toContain('calculator');

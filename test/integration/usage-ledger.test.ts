@@ -1,32 +1,20 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { recordOf } from '../helpers/accounts/read-usage.ts';
 import { post } from '../helpers/clients/keyed-requests.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import { commonIngress } from '../helpers/cluster/common-ingress.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
+import { admin } from '../helpers/accounts/open-ledger.ts';
 import { useCluster } from '../helpers/cluster/share-cluster.ts';
 import { startMessagesUpstream } from '../helpers/upstreams/start-messages-upstream.ts';
+import { stopAfterTest } from '../helpers/stop-after-test.ts';
 import { uniqueName } from '../helpers/unique-name.ts';
-import { inject } from 'vitest';
 
 const cluster = useCluster({ ingress: commonIngress() });
 
-const admin = { userId: '', isAdmin: true, keyIds: [], teamIds: [] };
-
-async function reader(): Promise<UsageReader> {
-  const { connection } = await openKeyStore(inject('redisUrl'));
-  return new UsageReader(connection.redis, `${cluster.prefix}:`);
-}
-
-interface Sent {
-  id: string;
-  response: Response;
-}
-
-let count = 0;
-async function send(path: string, fields: object, init: { signal?: AbortSignal } = {}): Promise<Sent> {
-  const id = `${uniqueName('ledger')}-${++count}`;
+async function send(path: string, fields: object, init: { signal?: AbortSignal } = {}) {
+  const id = uniqueName('ledger');
   const body = { model: 'demo', max_tokens: 60, messages: [{ role: 'user', content: 'Hello!' }], ...fields };
   const response = await post({ ...cluster, path, body, headers: { 'x-request-id': id }, ...init });
   return { id, response };
@@ -44,10 +32,7 @@ describe('the usage ledger', () => {
     ['a streamed message', messages, { stream: true }],
   ])('has the counts that the client of %s got, and their price', async (_, path, fields) => {
     const { id, response } = await send(path, { ...fields, ...saying('Hi!\n[demo tokens=17]') });
-    const text = await response.text();
-    const completionTokens = Array.from(text.matchAll(/"(?:completion|output)_tokens":(\d+)/g), ([, tokens]) =>
-      Number(tokens),
-    ).at(-1);
+    const counts = [...(await response.text()).matchAll(/"(?:completion|output)_tokens":(\d+)/g)];
     const record = await recordOf(cluster, id);
     expect(record).toMatchObject({
       key: { id: cluster.keyId, name: 'test' },
@@ -61,7 +46,7 @@ describe('the usage ledger', () => {
       operation: 'generate',
       format: path === chat ? 'chat' : 'messages',
     });
-    expect(completionTokens).toBe(17);
+    expect(counts.at(-1)?.[1]).toBe('17');
     expect(record.cost).toBe(record.promptTokens * 1_000 + 17 * 2_000);
     expect(Math.abs(record.at - Date.now())).toBeLessThan(20_000);
     expect(record.totalMs).toBeGreaterThan(0);
@@ -85,7 +70,7 @@ describe('the usage ledger', () => {
     expect(record).toMatchObject({ outcome: 'cancelled', model: 'demo' });
     expect(record.promptTokens).toBeGreaterThan(0);
     expect(record.completionTokens).toBeGreaterThanOrEqual(50);
-    expect(record.completionTokens).toBeLessThan(400);
+    expect(record.completionTokens).toBeLessThan(2_500);
     expect(record.cost).toBe(record.promptTokens * 1_000 + record.completionTokens * 2_000);
   });
 
@@ -99,27 +84,18 @@ describe('the usage ledger', () => {
       server_tool_use: { web_search_requests: 3, web_fetch_requests: 0 },
     };
     const content = [{ type: 'text', text: 'Found.' }];
-    const upstream = await startMessagesUpstream(['claude-sonnet-5-5'], () => ({ content, usage }));
-    onTestFinished(() => upstream.stop());
+    const model = 'claude-sonnet-5-5';
+    const upstream = stopAfterTest(await startMessagesUpstream([model], () => ({ content, usage })));
     const provider = { PROVIDER: 'anthropic', PROVIDER_URL: `${upstream.url}/v1`, PROVIDER_KEY: 'none' };
-    const worker = await cluster.addCloudWorker(provider);
-    onTestFinished(async () => void (await worker.stop()));
+    stopAfterTest(await cluster.addCloudWorker(provider));
     // By the price list: 2 dollars, 0.1 from the cache, 2.5 and 4 into it, 10 for output, and a cent per search.
     const tokens = 20 * 2_000 + 1_000 * 100 + 456 * 2_500 + 100 * 4_000 + 503 * 10_000;
     for (const path of [messages, chat]) {
       for (const stream of [false, true]) {
-        const { id, response } = await send(path, {
-          stream,
-          max_tokens: 600,
-          ...saying('Hi!'),
-          model: 'claude-sonnet-5-5',
-        });
+        const { id, response } = await send(path, { stream, max_tokens: 600, ...saying('Hi!'), model });
         await response.text();
-        expect(await recordOf(cluster, id)).toMatchObject({
-          promptTokens: 1_576,
-          searches: 3,
-          cost: tokens + 3 * 10_000_000,
-        });
+        const counts = { promptTokens: 1_576, searches: 3, cost: tokens + 3 * 10_000_000 };
+        expect(await recordOf(cluster, id)).toMatchObject(counts);
       }
     }
   });
@@ -138,26 +114,23 @@ describe('the usage ledger', () => {
   it('counts nothing for a request that failed before its answer', async () => {
     const { id, response } = await send(chat, saying('Hi!\n[demo fault=500]'));
     expect(response.status).toBeGreaterThanOrEqual(500);
-    expect(await recordOf(cluster, id)).toMatchObject({
-      outcome: 'failed',
-      promptTokens: 0,
-      completionTokens: 0,
-      cost: 0,
-    });
+    const nothing = { outcome: 'failed', promptTokens: 0, completionTokens: 0, cost: 0 };
+    expect(await recordOf(cluster, id)).toMatchObject(nothing);
   });
 
   it('contains no part of a prompt or an answer', async () => {
     const secret = 'elephants-in-pyjamas';
     const { id } = await send(chat, saying(secret));
     await recordOf(cluster, id);
-    const { connection } = await openKeyStore(inject('redisUrl'));
-    const entries = await connection.redis.xrange(`${cluster.prefix}:usage:requests`, '-', '+');
+    const { redis } = await openKeyStore(inject('redisUrl'));
+    const entries = await redis.xrange(`${cluster.prefix}:usage:requests`, '-', '+');
     expect(JSON.stringify(entries)).toContain(id);
     expect(JSON.stringify(entries)).not.toContain('elephants');
   });
 
   it('has totals equal to the sum of its requests, by day, month and every group', async () => {
-    const usage = await reader();
+    const { redis } = await openKeyStore(inject('redisUrl'));
+    const usage = new UsageReader(redis, `${cluster.prefix}:`);
     const { requests } = await usage.requests(admin, { key: cluster.keyId }, 200);
     const sum = (of: (record: UsageRecord) => number): number => requests.reduce((all, each) => all + of(each), 0);
     const wanted = {
@@ -173,9 +146,8 @@ describe('the usage ledger', () => {
         const range = { from: Date.now() - 86_400_000, to: Date.now() + 60_000 };
         const report = await usage.report({ viewer: admin, ...range, step, by, filter: { key: cluster.keyId } });
         expect(report.totals).toMatchObject(wanted);
-        expect(
-          report.groups.find(({ id }) => id === { model: 'demo', key: cluster.keyId, tier: 'gpu' }[by]),
-        ).toBeDefined();
+        const id = { model: 'demo', key: cluster.keyId, tier: 'gpu' }[by];
+        expect(report.groups).toContainEqual(expect.objectContaining({ id }));
       }
     }
   });

@@ -1,5 +1,5 @@
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
-import { createLog } from '#shared/core/log.ts';
+import { silentLog } from '../../helpers/silent-log.ts';
 import { objectsIn, type TestS3 } from '../../helpers/servers/start-s3.ts';
 import { until } from '../../helpers/until.ts';
 import type { ChaosCluster } from '../cluster/chaos-cluster.ts';
@@ -11,29 +11,26 @@ const cleanMs = 90_000;
 /** Objects that stay: the input, and the file of answers. */
 const keptObjects = 2;
 
-const log = createLog({ service: 'test', level: 'silent', format: 'json' });
-
 /** Checks that after a batch none of its jobs waits, and that no object is stored except its files. */
 export async function judgeBatchLeftovers({ prefix, redis }: ChaosCluster, s3: TestS3): Promise<Violation[]> {
-  const jobs = new BackgroundJobs({ url: redis.url, prefix: `${prefix}:`, log });
+  const jobs = new BackgroundJobs({ url: redis.url, prefix: `${prefix}:`, log: silentLog });
   let left = '';
   const isClean = async (): Promise<boolean> => {
     const counts = await jobs.counts();
     const objects = objectsIn(s3);
     // Scheduled jobs always wait for their next time.
     const ofBatches = Object.entries(counts).filter(([queue]) => queue.startsWith('batch-'));
-    const waiting = ofBatches.reduce((sum, [, { waiting: some, active, delayed, failed }]) => {
-      return sum + some + active + delayed + failed;
-    }, 0);
+    const isIdle = ofBatches.every(
+      ([, { waiting, active, delayed, failed }]) => waiting + active + delayed + failed === 0,
+    );
     left = `jobs: ${JSON.stringify(ofBatches)}, objects: ${objects.slice(0, 10).join(' ')}`;
-    return waiting === 0 && objects.length === keptObjects;
+    return isIdle && objects.length === keptObjects;
   };
   try {
-    const isTidy = await until(isClean, cleanMs).then(
-      () => true,
-      () => false,
-    );
-    return isTidy ? [] : [{ rule: 'leftover', id: 'batch', detail: left }];
+    await until(isClean, cleanMs);
+    return [];
+  } catch {
+    return [{ rule: 'leftover', id: 'batch', detail: left }];
   } finally {
     await jobs.close();
   }

@@ -7,9 +7,8 @@ const result = (id: string, text = `You said ${id}.`, status = 200): ResultLine 
   const response = { status_code: status, request_id: `request-${id}`, body: { text } };
   return { id: `result-${id}`, custom_id: id, response, error: null };
 };
-const entry = (id: string): LedgerEntry => {
-  return { id: `request-${id}`, outcome: 'done', completionTokens: 3, attempts: 1 };
-};
+const recorded = { outcome: 'done', completionTokens: 3, attempts: 1 } as const;
+const entry = (id: string): LedgerEntry => ({ id: `request-${id}`, ...recorded });
 const ids = ['a', 'b'];
 const results = ids.map((id) => result(id));
 const entries = ids.map(entry);
@@ -21,24 +20,17 @@ it('the judge of batches accepts a batch with every line and every charge once',
 });
 
 it('the judge of batches finds a line without a result, with two, with an error or with the answer of another line', () => {
-  expect(found({ results: results.slice(1) })).toEqual(['batch: a 0 results']);
-  expect(found({ results: [...results, result('b')] })).toEqual(['batch: b 2 results']);
-  expect(found({ results: [result('a'), result('b', 'You said a.')] })).toEqual([
-    'batch: b the answer of another line',
-  ]);
-  expect(found({ results: [result('a'), result('b', 'b.', 503)] })).toEqual([
-    expect.stringMatching(/^batch: b no answer/),
-  ]);
-  expect(found({ results: [...results, result('c')] })).toEqual(['batch: c a result without a line']);
+  const foundIn = (...all: ResultLine[]): string => found({ results: all }).join();
+  expect(foundIn(result('b'))).toBe('batch: a 0 results');
+  expect(foundIn(...results, result('b'))).toBe('batch: b 2 results');
+  expect(foundIn(result('a'), result('b', 'You said a.'))).toBe('batch: b the answer of another line');
+  expect(foundIn(result('a'), result('b', 'b.', 503))).toMatch(/^batch: b no answer/);
+  expect(foundIn(...results, result('c'))).toBe('batch: c a result without a line');
 });
 
 it('the judge of batches finds a line without a charge, and one with two', () => {
-  expect(found({ entries: entries.slice(1) })).toEqual([
-    'batch: a 0 records in the ledger',
-    'ledger: batch 1 records of 2 lines',
-  ]);
-  expect(found({ entries: [...entries, entry('b')] })).toEqual([
-    'batch: b 2 records in the ledger',
-    'ledger: batch 3 records of 2 lines',
-  ]);
+  const ofA = ['batch: a 0 records in the ledger', 'ledger: batch 1 records of 2 lines'];
+  expect(found({ entries: entries.slice(1) })).toEqual(ofA);
+  const ofB = ['batch: b 2 records in the ledger', 'ledger: batch 3 records of 2 lines'];
+  expect(found({ entries: [...entries, entry('b')] })).toEqual(ofB);
 });

@@ -2,10 +2,11 @@ import type OpenAI from 'openai';
 import type { Batch } from 'openai/resources/batches';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { batchClients, chatLine, resultsOf, submit } from '../../helpers/batches/batch-clients.ts';
+import { until } from '../../helpers/until.ts';
 import { startS3, type TestS3 } from '../../helpers/servers/start-s3.ts';
 import { startChaosCluster, type ChaosCluster } from '../cluster/chaos-cluster.ts';
 import { batchFaults } from '../faults/fault-kinds.ts';
-import type { Crowds, Struck } from '../faults/inject.ts';
+import type { Crowds } from '../faults/inject.ts';
 import { makeSchedule, type Fault } from '../faults/schedule.ts';
 import { strikeAll } from '../faults/strike-all.ts';
 import { judgeCrashes } from '../oracle/judge-crashes.ts';
@@ -24,24 +25,12 @@ export interface BatchChaosRun {
   lineMs: number;
 }
 
-export interface BatchChaosResult extends BatchChaosRun {
-  /** Seconds from the creation of the batch to its end. */
-  seconds: number;
-  /** Repeated executions of lines. */
-  again: number;
-  struck: Struck[];
-  seen: Footprint[];
-  violations: Violation[];
-}
+export type BatchChaosResult = Awaited<ReturnType<typeof runOn>>;
+
+const nothing = (): void => undefined;
 
 /** No other load. */
-const nobody: Crowds = {
-  flood: () => undefined,
-  vanish: () => undefined,
-  stall: () => undefined,
-  wait: () => undefined,
-  poison: () => undefined,
-};
+const nobody: Crowds = { flood: nothing, vanish: nothing, stall: nothing, wait: nothing, poison: nothing };
 
 /** Factor of the time between faults, compared with the load of requests: every fault is a kill, and a killed process has to start. */
 const thinning = 4;
@@ -81,7 +70,7 @@ export async function runBatchChaos(run: BatchChaosRun): Promise<BatchChaosResul
   }
 }
 
-async function runOn(cluster: ChaosCluster, s3: TestS3, run: BatchChaosRun): Promise<BatchChaosResult> {
+async function runOn(cluster: ChaosCluster, s3: TestS3, run: BatchChaosRun) {
   const { seed, lines, lineMs } = run;
   const clients = cluster.ingresses.map(({ url }) => batchClients({ url, key: cluster.keys.free }).openai);
   const ids = Array.from({ length: lines }, (_, at) => `line-${at}`);
@@ -116,7 +105,9 @@ async function runOn(cluster: ChaosCluster, s3: TestS3, run: BatchChaosRun): Pro
       ...judgeCrashes([...cluster.ingresses, ...cluster.workers, ...cluster.runners].map(({ part }) => part)),
       ...judgeGrowth(seen, creepMs),
     ];
-    return { ...run, seconds, again: executions.length - lines, struck, seen, violations };
+    /** Repeated executions of lines. */
+    const again = executions.length - lines;
+    return { ...run, seconds, again, struck, seen, violations };
   } finally {
     clearInterval(weighing);
     over.abort();
@@ -125,10 +116,8 @@ async function runOn(cluster: ChaosCluster, s3: TestS3, run: BatchChaosRun): Pro
 
 /** Reads the memory of every component and every NATS server. */
 function weigh(cluster: ChaosCluster): Footprint[] {
-  const servers = Object.keys(cluster.nats.ports).map((name) => ({
-    name: `nats-${name}`,
-    pid: cluster.nats.pid(name),
-  }));
+  const { ports, pid } = cluster.nats;
+  const servers = Object.keys(ports).map((name) => ({ name: `nats-${name}`, pid: pid(name) }));
   return footprints(cluster, servers);
 }
 
@@ -172,17 +161,11 @@ async function untilState(
  * @throws the error of the last one, if that takes too long
  */
 async function asking<T>(clients: readonly OpenAI[], ask: (openai: OpenAI) => Promise<T>): Promise<T> {
-  const begun = performance.now();
-  let failure: unknown;
-  while (performance.now() - begun < awayMs) {
-    for (const client of clients) {
-      try {
-        return await ask(client);
-      } catch (error) {
-        failure = error;
-      }
-    }
-    await sleep(250);
-  }
-  throw failure;
+  const answers: T[] = [];
+  let turn = 0;
+  await until(async () => {
+    const client = clients[turn++ % clients.length];
+    if (client) answers.push(await ask(client));
+  }, awayMs);
+  return answers[0] as T;
 }

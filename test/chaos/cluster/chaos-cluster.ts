@@ -7,13 +7,13 @@ import { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import type { Limits } from '#shared/accounts/limits/limits.ts';
 import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
-import { createLog } from '#shared/core/log.ts';
 import { demoEngineSettings } from '#services/demo-engine/config.ts';
 import { startDemoEngine } from '#services/demo-engine/start-demo-engine.ts';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { startNatsCluster } from '../../helpers/servers/start-nats-cluster.ts';
 import { startPausableProxy, type PausableProxy } from '../../helpers/servers/pausable-proxy.ts';
 import { startRedisPair } from '../../helpers/servers/start-redis-pair.ts';
+import { silentLog } from '../../helpers/silent-log.ts';
 import { until } from '../../helpers/until.ts';
 import { startEngineFront, type EngineFront } from '../faults/engine-front.ts';
 import { startSmallDisks } from '../faults/small-disks.ts';
@@ -77,10 +77,9 @@ export async function startChaosCluster(options: ChaosClusterOptions = {}) {
     );
     releases.push(() => redis.stop());
     const prefix = `t${randomBytes(6).toString('hex')}`;
-    const log = createLog({ service: 'test', level: 'silent', format: 'json' });
-    const accounts = connectRedis(redis.url, { log, name: 'test' });
+    const accounts = connectRedis(redis.url, { log: silentLog, name: 'test' });
     releases.push(() => accounts.close());
-    await accounts.whenReady(AbortSignal.timeout(10_000));
+    await accounts.whenReady(AbortSignal.timeout(30_000));
     const store = new KeyStore(accounts.redis, `${prefix}:`);
     const addKey = (settings: { limits?: Limits }) =>
       createKey(store, { kind: 'router', name: 'chaos', class: 'normal', ...settings });
@@ -92,7 +91,7 @@ export async function startChaosCluster(options: ChaosClusterOptions = {}) {
     const parties = [concurrent, shared].map(({ record }, at) => {
       return { party: `key:${record.id}` as const, limits: limited[at] ?? {} };
     });
-    const keeper = new LimitKeeper(accounts.redis, `${prefix}:`, log);
+    const keeper = new LimitKeeper(accounts.redis, `${prefix}:`, silentLog);
     releases.push(() => keeper.close());
     const common = { REDIS_URL: redis.url, RTR_PREFIX: prefix, LOG_LEVEL: 'info', ...options.environment };
     const start = async (
@@ -106,12 +105,8 @@ export async function startChaosCluster(options: ChaosClusterOptions = {}) {
       const names = natsNames.map((_, index) => natsNames[(at + index) % natsNames.length] ?? '');
       const link = await startPausableProxy(...names.map((name) => nats.ports[name] ?? 0));
       releases.push(() => link.close());
-      const part = startPart(
-        name,
-        file,
-        { ...common, NATS_URL: `nats://127.0.0.1:${link.port}`, ...environment },
-        readyLine,
-      );
+      const settings = { ...common, NATS_URL: `nats://127.0.0.1:${link.port}`, ...environment };
+      const part = startPart(name, file, settings, readyLine);
       releases.push(() => part.stop());
       return { part, link };
     };
@@ -177,12 +172,11 @@ export async function startChaosCluster(options: ChaosClusterOptions = {}) {
       /** Reservations of the limits for running requests: their number, and tokens of today. */
       reserved: async () => {
         const uses = await keeper.read(parties);
-        return uses.reduce(
-          (sum, { active, day }) => {
-            return { active: sum.active + active, tokens: sum.tokens + day.reserved.tokens };
-          },
-          { active: 0, tokens: 0 },
-        );
+        const sum = (counts: readonly number[]): number => counts.reduce((all, one) => all + one, 0);
+        return {
+          active: sum(uses.map(({ active }) => active)),
+          tokens: sum(uses.map(({ day }) => day.reserved.tokens)),
+        };
       },
       /** Ids of the executed tool calls, once per execution. */
       toolCalls: () => readFileSync(executed, 'utf8').split('\n').slice(0, -1),

@@ -35,27 +35,18 @@ export function startPart(name: string, file: string, environment: Record<string
     lives.push(started);
     started.child.once('exit', (code, signal) => {
       if (!isKilled && !stopped) {
-        crashes.push({
-          at: performance.now(),
-          wasReady: isReady(started),
-          detail: `${code ?? signal}: ${lastLines()}`,
-        });
+        const detail = `${code ?? signal}: ${lastLines()}`;
+        crashes.push({ at: performance.now(), wasReady: isReady(started), detail });
       }
       isKilled = false;
-      const wait = pause;
+      setTimeout(() => stopped || start(), pause);
       pause = restartMs;
-      setTimeout(() => {
-        if (!stopped) start();
-      }, wait);
     });
   };
   const isReady = ({ lines }: ServiceProcess): boolean => lines.some(({ msg }) => msg === readyLine);
   // A process that ends at its start is started again.
-  const lastLines = (): string =>
-    process.lines
-      .slice(-5)
-      .map((line) => JSON.stringify(line))
-      .join(' ');
+  const textOf = (lines: object[]): string[] => lines.map((line) => JSON.stringify(line));
+  const lastLines = (): string => textOf(process.lines.slice(-5)).join(' ');
   const ready = () =>
     until(() => {
       if (!stopped && !isReady(process)) throw new Error(`${name} is not ready: ${lastLines()}`);
@@ -66,10 +57,7 @@ export function startPart(name: string, file: string, environment: Record<string
     /** Every unexpected end, and every start that takes too long. */
     crashes,
     /** Returns its log lines about a request, over all its lives. */
-    linesOf: (id: string) =>
-      lives.flatMap(({ lines }) =>
-        lines.map((line) => JSON.stringify(line)).filter((line) => line.includes(`"${id}"`)),
-      ),
+    linesOf: (id: string) => lives.flatMap(({ lines }) => textOf(lines).filter((line) => line.includes(`"${id}"`))),
     /** Whether it runs and has been ready since its start: the view of a load balancer. */
     isUp: () => process.child.exitCode === null && process.child.signalCode === null && !isKilled && isReady(process),
     pid: () => process.child.pid,

@@ -14,6 +14,16 @@ export interface FaultKind {
 
 const streams =
   'Requests without text so far move to another worker, and streams of text continue there. Others end with an error event.';
+const late = {
+  lasts: [500, 4_000],
+  made: 'its connection to NATS is 100 ms late',
+  seen: 'Answers are late by as much.',
+} as const;
+const clock = {
+  lasts: [1_000, 5_000],
+  made: 'its clock jumps a minute to six hours forward or back, and returns',
+} as const;
+const crowd = { target: 'clients', lasts: [0, 0] } as const;
 const moved = 'Requests without text so far move to another worker.';
 
 export const faultKinds = {
@@ -30,12 +40,7 @@ export const faultKinds = {
     made: 'its connection to NATS is cut and refused',
     seen: `${streams} A worker that does not connect again at once counts as one that died, until it is back.`,
   },
-  'worker-delay': {
-    target: 'worker',
-    lasts: [500, 4_000],
-    made: 'its connection to NATS is 100 ms late',
-    seen: 'Answers are late by as much.',
-  },
+  'worker-delay': { target: 'worker', ...late },
   'ingress-kill': {
     target: 'ingress',
     lasts: [400, 1_500],
@@ -54,28 +59,17 @@ export const faultKinds = {
     made: 'its connection to NATS is cut and refused',
     seen: 'Its clients wait. A stream of which frames are lost for good ends with an error event.',
   },
-  'ingress-delay': {
-    target: 'ingress',
-    lasts: [500, 4_000],
-    made: 'its connection to NATS is 100 ms late',
-    seen: 'Answers are late by as much.',
-  },
+  'ingress-delay': { target: 'ingress', ...late },
   'runner-kill': {
     target: 'runner',
     lasts: [400, 1_500],
     made: 'kill -9, started again; in the run of a batch only',
     seen: 'Nothing. The batch goes on, and the lines that it ran are executed again within half a minute.',
   },
-  'worker-clock': {
-    target: 'worker',
-    lasts: [1_000, 5_000],
-    made: 'its clock jumps a minute to six hours forward or back, and returns',
-    seen: 'Nothing.',
-  },
+  'worker-clock': { target: 'worker', ...clock, seen: 'Nothing.' },
   'ingress-clock': {
     target: 'ingress',
-    lasts: [1_000, 5_000],
-    made: 'its clock jumps a minute to six hours forward or back, and returns',
+    ...clock,
     seen: 'Nothing. The ledger and the logs have the times that the clock told.',
   },
   'nats-kill': {
@@ -131,24 +125,17 @@ export const faultKinds = {
   'engine-slow': { target: 'engine', lasts: [1_000, 4_000], made: 'answers two seconds late', seen: 'Late answers.' },
   'engine-drop': { target: 'engine', lasts: [0, 0], made: 'all its connections break', seen: streams },
   poison: {
-    target: 'clients',
-    lasts: [0, 0],
+    ...crowd,
     made: 'a request that kills every worker that takes it',
     seen: 'The request ends with 422 `workers_died` after two workers. Others as when a worker is killed.',
   },
-  flood: { target: 'clients', lasts: [0, 0], made: '60 requests of one key at once', seen: 'Others wait longer.' },
+  flood: { ...crowd, made: '60 requests of one key at once', seen: 'Others wait longer.' },
   'clients-vanish': {
-    target: 'clients',
-    lasts: [0, 0],
+    ...crowd,
     made: 'twelve clients leave at once in the middle of a stream',
     seen: 'Nothing. Engines stop within a second.',
   },
-  'clients-unread': {
-    target: 'clients',
-    lasts: [0, 0],
-    made: 'twelve clients read nothing for a while',
-    seen: 'Nothing.',
-  },
+  'clients-unread': { ...crowd, made: 'twelve clients read nothing for a while', seen: 'Nothing.' },
 } as const satisfies Record<string, FaultKind>;
 
 export type FaultName = keyof typeof faultKinds;

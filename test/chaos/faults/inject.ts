@@ -4,6 +4,7 @@ import type { RedisPair } from '../../helpers/servers/start-redis-pair.ts';
 import { until } from '../../helpers/until.ts';
 import type { ChaosCluster, Linked } from '../cluster/chaos-cluster.ts';
 import type { FaultName } from './fault-kinds.ts';
+import type { Sickness } from './engine-front.ts';
 import type { Fault } from './schedule.ts';
 
 /** A fault that has struck. Times are those of `performance.now()`. */
@@ -140,7 +141,7 @@ async function strike(
     case 'engine-garbage':
     case 'engine-hang':
     case 'engine-slow':
-      engine?.sicken(sicknessOf(name));
+      engine?.sicken(name.slice('engine-'.length) as Sickness);
       return () => engine?.sicken(undefined);
     case 'engine-drop':
       engine?.drop();
@@ -184,11 +185,4 @@ function clockShift(draw: number): number {
   const [minuteMs, times] = [60_000, 360];
   const size = Math.abs(draw - 0.5) * 2;
   return Math.round(Math.sign(draw - 0.5) * minuteMs * times ** size);
-}
-
-function sicknessOf(
-  name: Extract<FaultName, `engine-${string}`>,
-): '500' | '401' | '400' | 'garbage' | 'hang' | 'slow' | undefined {
-  const sickness = name.slice('engine-'.length);
-  return (['500', '401', '400', 'garbage', 'hang', 'slow'] as const).find((known) => known === sickness);
 }

@@ -3,19 +3,6 @@ import { once } from 'node:events';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Small file systems in memory, to which programs write and which a test fills. */
-export interface SmallDisks {
-  /** A command with arguments that starts a program with access to these disks. */
-  enter: readonly string[];
-  /** Returns the folder of a disk, for programs that were started so. */
-  folderOf(name: string): string;
-  /** Writes until nothing more fits. */
-  fill(name: string): Promise<void>;
-  empty(name: string): Promise<void>;
-  /** Removes the disks, once the programs have ended. */
-  stop(): void;
-}
-
 /** Size of each disk: room for some ten minutes of load. Redis rewrites its file when it has doubled. */
 const size = '96m';
 
@@ -26,11 +13,11 @@ echo ready
 exec cat`;
 
 /**
- * Creates disks in a mount namespace of their own, which ends with this process. Programs that restart find their files again.
+ * Creates small file systems in memory, to which programs write and which a test fills, in a mount namespace of their own, which ends with this process. Programs that restart find their files again.
  * @param folder folder of the disks, inside the namespace
  * @returns undefined where the system permits no namespaces
  */
-export async function startSmallDisks(folder: string, names: readonly string[]): Promise<SmallDisks | undefined> {
+export async function startSmallDisks(folder: string, names: readonly string[]) {
   const args = ['--user', '--map-root-user', '--mount', 'sh', '-c', script, 'disks', folder, ...names];
   const keeper = spawn('unshare', args, { stdio: ['pipe', 'pipe', 'ignore'] });
   const failed = Promise.withResolvers<void>();
@@ -40,10 +27,14 @@ export async function startSmallDisks(folder: string, names: readonly string[]):
   if (!isReady) return undefined;
   const filler = (name: string): string => join(`/proc/${keeper.pid}/root`, folder, name, 'filler');
   return {
+    /** A command with arguments that starts a program with access to these disks. */
     enter: ['nsenter', '--preserve-credentials', '--user', '--mount', `--target=${keeper.pid}`],
-    folderOf: (name) => join(folder, name),
-    fill: (name) => fill(filler(name)),
-    empty: (name) => rm(filler(name)),
+    /** Returns the folder of a disk, for programs that were started so. */
+    folderOf: (name: string) => join(folder, name),
+    /** Writes until nothing more fits. */
+    fill: (name: string) => fill(filler(name)),
+    empty: (name: string) => rm(filler(name)),
+    /** Removes the disks, once the programs have ended. */
     stop: () => void keeper.kill(),
   };
 }

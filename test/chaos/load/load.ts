@@ -73,35 +73,15 @@ export class Load implements Crowds {
   }
 
   vanish(): void {
-    for (let count = 0; count < 12; count += 1) {
-      this.#send({
-        format: count % 2 === 0 ? 'chat' : 'messages',
-        stream: true,
-        words: 120,
-        rate: 80,
-        delayMs: 0,
-        behaviour: 'vanishes',
-      });
-    }
+    this.#streams(() => ({ words: 120, rate: 80, delayMs: 0, behaviour: 'vanishes' }));
   }
 
   stall(): void {
-    for (let count = 0; count < 12; count += 1) {
-      this.#send({ format: count % 2 === 0 ? 'chat' : 'messages', stream: true, words: 120, behaviour: 'stalls' });
-    }
+    this.#streams(() => ({ words: 120, behaviour: 'stalls' }));
   }
 
   wait(): void {
-    for (let count = 0; count < 12; count += 1) {
-      this.#send({
-        format: count % 2 === 0 ? 'chat' : 'messages',
-        stream: true,
-        words: 10,
-        delayMs: 1_500,
-        behaviour: 'reads',
-        ingress: count % 2,
-      });
-    }
+    this.#streams((ingress) => ({ words: 10, delayMs: 1_500, behaviour: 'reads', ingress }));
   }
 
   poison(ingress: number): void {
@@ -117,6 +97,14 @@ export class Load implements Crowds {
     const again = { ...plan, ingress: other };
     const keep = (sent: Sent): void => void this.sentAgain.push({ first, again: sent });
     this.#track(sleep(plan.againMs).then(() => this.#sendTo(again, keep)));
+  }
+
+  /** Sends twelve streams of two formats in turn. @param also has what they have besides, for 0 and 1 in turn */
+  #streams(also: (turn: number) => Partial<RequestPlan>): void {
+    for (let count = 0; count < 12; count += 1) {
+      const turn = count % 2;
+      this.#send({ format: turn === 0 ? 'chat' : 'messages', stream: true, ...also(turn) });
+    }
   }
 
   #sendTo(plan: RequestPlan, onSent: (sent: Sent) => void): Promise<Sent> {

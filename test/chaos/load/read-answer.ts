@@ -32,16 +32,8 @@ export function readAnswer(
   plan: Pick<RequestPlan, 'format' | 'stream'>,
   { status, body, broken }: { status: number | undefined; body: string; broken: string | undefined },
 ): Answer {
-  const answer: Answer = {
-    status,
-    text: '',
-    finished: false,
-    error: undefined,
-    isBlamed: false,
-    broken,
-    outputTokens: undefined,
-    trailing: false,
-  };
+  const nothing = { text: '', finished: false, isBlamed: false, trailing: false };
+  const answer: Answer = { status, ...nothing, error: undefined, broken, outputTokens: undefined };
   if (status === undefined) return answer;
   if (!plan.stream || status !== 200) readWhole(plan, body, answer);
   else readStream(plan, body, answer);
@@ -53,10 +45,9 @@ function readWhole({ format }: Pick<RequestPlan, 'format'>, body: string, answer
   if (!fields) return;
   take(fields, answer);
   if (answer.status !== 200) return;
-  answer.text =
-    format === 'chat'
-      ? (fields.choices?.[0]?.message?.content ?? '')
-      : (fields.content ?? []).map(({ text }) => text ?? '').join('');
+  const { choices, content = [] } = fields;
+  const ofMessages = content.map(({ text }) => text ?? '').join('');
+  answer.text = format === 'chat' ? (choices?.[0]?.message?.content ?? '') : ofMessages;
   if (fields.is_error) answer.error = answer.text;
   answer.finished = answer.error === undefined;
 }

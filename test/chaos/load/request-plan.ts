@@ -77,6 +77,9 @@ export function expectedText(plan: RequestPlan): string {
 export function requestOf(plan: RequestPlan): { path: string; body: object } {
   const asked = `${plan.poison ? 'Poison' : 'Repeat'} ${plan.id}.\n[demo delay=${plan.delayMs} rate=${plan.rate}]`;
   const found = wordsOf(plan);
+  const question = { role: 'user', content: asked };
+  const lookup = { name: 'lookup', arguments: '{}' };
+  const common = { model: 'demo', stream: plan.stream, max_tokens: 2_000 };
   switch (plan.format) {
     case 'tools':
       return { path: '/api/tools/v1/execute', body: { tool: 'mark', input: { id: plan.id, ms: plan.delayMs } } };
@@ -84,17 +87,11 @@ export function requestOf(plan: RequestPlan): { path: string; body: object } {
       return {
         path: '/api/openai/v1/chat/completions',
         body: {
-          model: 'demo',
-          stream: plan.stream,
+          ...common,
           ...(plan.stream && { stream_options: { include_usage: true } }),
-          max_tokens: 2_000,
           messages: [
-            { role: 'user', content: asked },
-            {
-              role: 'assistant',
-              content: null,
-              tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'lookup', arguments: '{}' } }],
-            },
+            question,
+            { role: 'assistant', content: null, tool_calls: [{ id: 'call_1', type: 'function', function: lookup }] },
             { role: 'tool', tool_call_id: 'call_1', content: found },
           ],
         },
@@ -103,11 +100,9 @@ export function requestOf(plan: RequestPlan): { path: string; body: object } {
       return {
         path: '/api/anthropic/v1/messages',
         body: {
-          model: 'demo',
-          stream: plan.stream,
-          max_tokens: 2_000,
+          ...common,
           messages: [
-            { role: 'user', content: asked },
+            question,
             { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'lookup', input: {} }] },
             { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: found }] },
           ],

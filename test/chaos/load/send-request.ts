@@ -56,37 +56,26 @@ export function sendRequest(
     end();
     asked.destroy();
   };
-  const asked = request(
-    `${to.url}${path}`,
-    {
-      method: 'POST',
-      agent,
-      headers: {
-        authorization: `Bearer ${to.key}`,
-        'content-type': 'application/json',
-        'x-request-id': plan.id,
-        ...(plan.againMs !== undefined && { 'idempotency-key': plan.id }),
-      },
-    },
-    (response) => {
-      status = response.statusCode;
-      let stalled = false;
-      response.setEncoding('utf8').on('data', (piece: string) => {
-        text += piece;
-        // Events of an opening have no text, and their few bytes are searched again and again.
-        if (sent.firstTextAt === undefined && hasText(text, plan)) sent.firstTextAt = performance.now();
-        if (plan.behaviour === 'stalls' && !stalled) {
-          stalled = true;
-          sent.stalledMs = stallMs;
-          response.pause();
-          setTimeout(() => response.resume(), stallMs);
-        }
-      });
-      response.once('end', () => end(response.complete ? undefined : 'cut'));
-      response.once('error', (error) => end(error.message));
-      response.once('close', () => end(response.complete ? undefined : 'cut'));
-    },
-  );
+  const headers = {
+    authorization: `Bearer ${to.key}`,
+    'content-type': 'application/json',
+    'x-request-id': plan.id,
+    ...(plan.againMs !== undefined && { 'idempotency-key': plan.id }),
+  };
+  const asked = request(`${to.url}${path}`, { method: 'POST', agent, headers }, (response) => {
+    status = response.statusCode;
+    response.setEncoding('utf8').on('data', (piece: string) => {
+      text += piece;
+      // Events of an opening have no text, and their few bytes are searched again and again.
+      if (sent.firstTextAt === undefined && hasText(text, plan)) sent.firstTextAt = performance.now();
+      if (plan.behaviour !== 'stalls' || sent.stalledMs > 0) return;
+      sent.stalledMs = stallMs;
+      response.pause();
+      setTimeout(() => response.resume(), stallMs);
+    });
+    response.once('error', (error) => end(error.message));
+    for (const over of ['end', 'close']) response.once(over, () => end(response.complete ? undefined : 'cut'));
+  });
   asked.once('error', (error) => end(error.message));
   const timer = setTimeout(() => {
     asked.destroy();

@@ -40,22 +40,20 @@ function judge(sent: Sent, disturbances: Disturbances, maxMs: number): Omit<Viol
     add('wrong text', differ(text, expected));
   }
   if (answer.trailing) add('bytes after the end', error ?? 'text');
-  const end = endedAt ?? Number.POSITIVE_INFINITY;
-  const isKilled = disturbances
-    .during(sentAt, end, startMs)
-    .some(({ fault }) => fault.name === 'ingress-kill' && fault.index === plan.ingress);
-  if (broken !== undefined && !isKilled) {
-    add('broken connection', `${broken} after ${text.length} characters`);
-  }
+  const end = endedAt ?? Infinity;
+  /** Whether its ingress was killed while it ran, or so long before. */
+  const isKilled = (beforeMs: number): boolean =>
+    disturbances
+      .during(sentAt, end, beforeMs)
+      .some(({ fault }) => fault.name === 'ingress-kill' && fault.index === plan.ingress);
+  if (broken !== undefined && !isKilled(startMs)) add('broken connection', `${broken} after ${text.length} characters`);
   if (status !== undefined && status !== 200 && !honest.has(status)) {
     const isTold = status === 400 && disturbances.any(['engine-400'], sentAt, end, 1_000);
     // An ingress does not have the tools of a worker that it has not seen since its start.
     const isUnseen =
       status === 404 &&
       plan.format === 'tools' &&
-      disturbances
-        .during(sentAt, end, unseenMs)
-        .some(({ fault }) => fault.name === 'ingress-kill' && fault.index === plan.ingress) &&
+      isKilled(unseenMs) &&
       disturbances
         .during(sentAt, end, startMs)
         .some(({ fault }) => fault.name.startsWith('worker-') && fault.index === toolsWorker);

@@ -27,18 +27,13 @@ const warmMs = 10_000;
 /** Usual milliseconds that a process must have run to be judged for slow growth. */
 const usuallyLongMs = 240_000;
 
-export interface NamedProcess {
-  name: string;
-  pid: number | undefined;
-}
-
 /**
  * Reads the footprint of every ingress, worker and batch runner. Empty where `/proc` does not report it.
  * @param others further processes
  */
 export function footprints(
   { ingresses, workers, runners }: ChaosCluster,
-  others: readonly NamedProcess[] = [],
+  others: readonly { name: string; pid: number | undefined }[] = [],
 ): Footprint[] {
   if (process.platform !== 'linux') return [];
   const at = performance.now();
@@ -80,11 +75,10 @@ export function judgeGrowth(seen: readonly Footprint[], longMs = usuallyLongMs):
 
 /** Returns the medians of footprints of one process. */
 function usual(list: readonly Footprint[]): Pick<Footprint, 'name' | 'memory' | 'handles'> {
-  const median = (of: 'memory' | 'handles'): number =>
-    quantile(
-      list.map((one) => one[of]).toSorted((one, other) => one - other),
-      0.5,
-    );
+  const median = (of: 'memory' | 'handles'): number => {
+    const sorted = list.map((one) => one[of]).toSorted((one, other) => one - other);
+    return quantile(sorted, 0.5);
+  };
   return { name: list[0]?.name ?? '', memory: median('memory'), handles: median('handles') };
 }
 
@@ -93,11 +87,9 @@ function compare(
   now: Pick<Footprint, 'memory' | 'handles'>,
   most: typeof leftover,
 ): Violation[] {
-  const add = (detail: string): Violation[] => [{ rule: 'leftover', id: before.name, detail }];
-  return [
-    ...(now.memory > before.memory * most.factor + most.memory
-      ? add(`${Math.round(now.memory)} MiB after ${Math.round(before.memory)} MiB`)
-      : []),
-    ...(now.handles > before.handles + most.handles ? add(`${now.handles} handles after ${before.handles}`) : []),
-  ];
+  const details: string[] = [];
+  if (now.memory > before.memory * most.factor + most.memory)
+    details.push(`${Math.round(now.memory)} MiB after ${Math.round(before.memory)} MiB`);
+  if (now.handles > before.handles + most.handles) details.push(`${now.handles} handles after ${before.handles}`);
+  return details.map((detail) => ({ rule: 'leftover', id: before.name, detail }));
 }

@@ -18,23 +18,18 @@ import { judgeBlame, judgePoison } from './judge-poison.ts';
 import { judgeSlots } from './judge-slots.ts';
 import { judgeTools } from './judge-tools.ts';
 
-const calm = new Disturbances([]);
+const disturbed = (...faults: Struck[]): Disturbances => new Disturbances(faults);
+const calm = disturbed();
 const struck = (name: FaultName, from: number, to: number, index = 0): Struck => ({
   fault: { name, at: 0, lastsMs: to - from, index, draw: 0 },
   from,
   to,
 });
-const during = (name: FaultName, from: number, to: number): Disturbances => new Disturbances([struck(name, from, to)]);
+const during = (...fault: Parameters<typeof struck>): Disturbances => disturbed(struck(...fault));
 
+const usual = { format: 'chat', stream: true, words: 12, ingress: 0, behaviour: 'reads' } as const;
 const plan = (also: Partial<RequestPlan> = {}): RequestPlan =>
-  planRequest('c1-1', seededRandom(1), {
-    format: 'chat',
-    stream: true,
-    words: 12,
-    ingress: 0,
-    behaviour: 'reads',
-    ...also,
-  });
+  planRequest('c1-1', seededRandom(1), { ...usual, ...also });
 
 /** Returns the events of a streamed answer with these pieces of text. */
 function events({ format }: RequestPlan, pieces: readonly string[]): string[] {
@@ -69,8 +64,18 @@ function sent(one: RequestPlan, body: string, also: Partial<Sent> = {}, broken?:
   };
 }
 
+/** The same with its whole answer. */
+const served = (one: RequestPlan): Sent => sent(one, events(one, piecesOf(one)).join(''));
+
+/** The same, refused with this status and code. */
+const refusedWith = (status: number, code?: string, one = plan()): Sent =>
+  sent(one, JSON.stringify({ error: { code } }), {}, undefined, status);
+
 const rules = (found: readonly { rule: string }[]): string[] => found.map(({ rule }) => rule);
 const judge = (one: Sent, disturbances = calm): string[] => rules(judgeAnswers([one], disturbances, 60_000));
+const footprint = (at: number, memory: number, handles: number): Footprint => {
+  return { name: 'ingress-0', pid: 1, at, memory, handles };
+};
 const record = (also: Partial<LedgerEntry> = {}): LedgerEntry => {
   return { id: 'c1-1', outcome: 'done', completionTokens: piecesOf(plan()).length, attempts: 1, ...also };
 };
@@ -78,10 +83,12 @@ const record = (also: Partial<LedgerEntry> = {}): LedgerEntry => {
 describe.each(['chat', 'messages'] as const)('the oracle, of a streamed %s answer,', (format) => {
   const one = plan({ format });
   const pieces = piecesOf(one);
-  const end = events(one, []).slice(-2);
+  const whole = events(one, pieces).join('');
+  const some = events(one, pieces).slice(0, 5);
+  const begun = some.join('');
 
   it('finds nothing wrong with an exact answer', () => {
-    expect(judge(sent(one, events(one, pieces).join('')))).toEqual([]);
+    expect(judge(sent(one, whole))).toEqual([]);
   });
 
   it('finds a lost token, a doubled one and two that changed places, wherever they are', () => {
@@ -94,39 +101,35 @@ describe.each(['chat', 'messages'] as const)('the oracle, of a streamed %s answe
   });
 
   it('finds a silent end, and none where an error event reports it', () => {
-    const some = events(one, pieces).slice(0, 5);
-    expect(judge(sent(one, some.join('')))).toEqual(['silent end']);
+    expect(judge(sent(one, begun))).toEqual(['silent end']);
     const error = `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type: 'api_error' } })}\n\n`;
-    expect(judge(sent(one, some.join('') + error))).toEqual([]);
+    expect(judge(sent(one, begun + error))).toEqual([]);
     expect(judge(sent(one, some.toSpliced(2, 1).join('') + error))).toEqual(['wrong text']);
   });
 
   it('finds a connection that broke though its ingress lived', () => {
-    const some = events(one, pieces).slice(0, 5).join('');
-    expect(judge(sent(one, some, {}, 'cut'))).toEqual(['broken connection']);
-    expect(judge(sent(one, some, {}, 'cut'), during('ingress-kill', 1_500, 1_600))).toEqual([]);
-    expect(judge(sent(one, some, {}, 'cut'), during('worker-kill', 1_500, 1_600))).toEqual(['broken connection']);
-    const other = sent({ ...one, ingress: 1 }, some, {}, 'cut');
-    expect(judge(other, during('ingress-kill', 1_500, 1_600))).toEqual(['broken connection']);
+    const cut = sent(one, begun, {}, 'cut');
+    const kill = during('ingress-kill', 1_500, 1_600);
+    expect(judge(cut)).toEqual(['broken connection']);
+    expect(judge(cut, kill)).toEqual([]);
+    expect(judge(cut, during('worker-kill', 1_500, 1_600))).toEqual(['broken connection']);
+    expect(judge(sent({ ...one, ingress: 1 }, begun, {}, 'cut'), kill)).toEqual(['broken connection']);
   });
 
   it('finds bytes after the end', () => {
-    const whole = events(one, pieces).join('');
-    expect(judge(sent(one, whole + events(one, ['x'])[0]))).toContain('bytes after the end');
-    expect(judge(sent(one, whole + end.at(-1)))).toContain('bytes after the end');
+    for (const more of [events(one, ['x'])[0], events(one, []).at(-1)])
+      expect(judge(sent(one, whole + more))).toContain('bytes after the end');
   });
 
   it('finds an answer that never ends, or too late', () => {
-    const some = events(one, pieces).slice(0, 5).join('');
-    expect(judge(sent(one, some, { endedAt: undefined }))).toEqual(['never ended']);
-    const whole = events(one, pieces).join('');
+    expect(judge(sent(one, begun, { endedAt: undefined }))).toEqual(['never ended']);
     expect(judge(sent(one, whole, { endedAt: 62_000 }))).toEqual(['ended late']);
   });
 });
 
 describe('the oracle', () => {
   it('finds a request that was sent twice with one idempotency key and charged twice', () => {
-    const whole = sent(plan({ againMs: 100 }), events(plan(), piecesOf(plan())).join(''));
+    const whole = served(plan({ againMs: 100 }));
     const pair = { first: whole, again: { ...whole, plan: { ...whole.plan, ingress: 1 } } };
     expect(judgeAgain([pair], [record()], calm)).toEqual([]);
     expect(judgeAgain([pair], [record({ outcome: 'cancelled' }), record()], calm)).toEqual([]);
@@ -135,7 +138,7 @@ describe('the oracle', () => {
   });
 
   it('finds a request that was sent twice with one idempotency key and not charged, or not what its clients saw', () => {
-    const whole = sent(plan({ againMs: 100 }), events(plan(), piecesOf(plan())).join(''));
+    const whole = served(plan({ againMs: 100 }));
     const cut = sent(plan({ againMs: 100, ingress: 1 }), '', { left: true }, 'cut');
     for (const pair of [
       { first: whole, again: cut },
@@ -147,7 +150,7 @@ describe('the oracle', () => {
       for (const index of [0, 1]) {
         // The store was away, and either ingress that may have had the record was killed before the store came back.
         const lost = [struck('redis-kill', 13_000, 15_000), struck('ingress-kill', 14_000, 14_500, index)];
-        expect(judgeAgain([pair], [], new Disturbances(lost))).toEqual([]);
+        expect(judgeAgain([pair], [], disturbed(...lost))).toEqual([]);
       }
       expect(rules(judgeAgain([pair], [], during('redis-kill', 13_000, 15_000)))).toEqual(['ledger']);
     }
@@ -155,55 +158,50 @@ describe('the oracle', () => {
   });
 
   it('finds a refusal that the request does not deserve', () => {
-    const error = JSON.stringify({ error: { code: 'invalid_api_key' } });
-    expect(judge(sent(plan(), error, {}, undefined, 401))).toEqual(['refused']);
-    expect(judge(sent(plan(), error, {}, undefined, 400))).toEqual(['refused']);
-    expect(judge(sent(plan(), error, {}, undefined, 400), during('engine-400', 900, 1_100))).toEqual([]);
-    expect(judge(sent(plan(), error, {}, undefined, 503))).toEqual([]);
-    const call = sent(plan({ format: 'tools' }), error, {}, undefined, 404);
+    for (const status of [401, 400]) expect(judge(refusedWith(status))).toEqual(['refused']);
+    expect(judge(refusedWith(400), during('engine-400', 900, 1_100))).toEqual([]);
+    expect(judge(refusedWith(503))).toEqual([]);
+    const call = refusedWith(404, undefined, plan({ format: 'tools' }));
     const restart = struck('ingress-kill', 400, 700);
-    expect(judge(call, new Disturbances([restart, struck('worker-kill', 300, 900, 4)]))).toEqual([]);
-    expect(judge(call, new Disturbances([restart, struck('worker-kill', 300, 900, 1)]))).toEqual(['refused']);
-    expect(judge(call, new Disturbances([struck('worker-kill', 300, 900, 4)]))).toEqual(['refused']);
+    expect(judge(call, disturbed(restart, struck('worker-kill', 300, 900, 4)))).toEqual([]);
+    expect(judge(call, disturbed(restart, struck('worker-kill', 300, 900, 1)))).toEqual(['refused']);
+    expect(judge(call, during('worker-kill', 300, 900, 4))).toEqual(['refused']);
   });
 
   it('finds a slot that stays busy for a client that is gone', () => {
     const gone = sent(plan(), '', { left: true });
-    const busy = (endedAt: number | undefined): Execution => ({ id: 'c1-1', engine: 0, startedAt: 1_050, endedAt });
-    expect(rules(judgeSlots([busy(2_900)], [gone], calm, 50_000))).toEqual([]);
-    expect(rules(judgeSlots([busy(3_100)], [gone], calm, 50_000))).toEqual(['busy slot']);
-    expect(rules(judgeSlots([busy(undefined)], [gone], calm, 50_000))).toEqual(['busy slot']);
-    expect(rules(judgeSlots([busy(9_000)], [gone], during('worker-stop', 1_900, 6_000), 50_000))).toEqual([]);
+    const found = (endedAt: number | undefined, disturbances = calm, startedAt = 1_050): string[] => {
+      const busy: Execution = { id: 'c1-1', engine: 0, startedAt, endedAt };
+      return rules(judgeSlots([busy], [gone], disturbances, 50_000));
+    };
+    expect(found(2_900)).toEqual([]);
+    expect(found(3_100)).toEqual(['busy slot']);
+    expect(found(undefined)).toEqual(['busy slot']);
+    expect(found(9_000, during('worker-stop', 1_900, 6_000))).toEqual([]);
     // Requested after its client was gone, by a worker that stood still meanwhile.
-    const late = { ...busy(5_012), startedAt: 5_000 };
-    expect(rules(judgeSlots([late], [gone], calm, 50_000))).toEqual(['busy slot']);
-    expect(rules(judgeSlots([late], [gone], during('worker-stop', 1_900, 4_900), 50_000))).toEqual([]);
-    expect(rules(judgeSlots([busy(9_000)], [gone], during('engine-500', 1_900, 6_000), 50_000))).toEqual(['busy slot']);
-    expect(rules(judgeSlots([busy(undefined)], [gone], during('worker-stop', 1_900, 6_000), 50_000))).toEqual([
-      'busy slot',
-    ]);
+    expect(found(5_012, calm, 5_000)).toEqual(['busy slot']);
+    expect(found(5_012, during('worker-stop', 1_900, 4_900), 5_000)).toEqual([]);
+    expect(found(9_000, during('engine-500', 1_900, 6_000))).toEqual(['busy slot']);
+    expect(found(undefined, during('worker-stop', 1_900, 6_000))).toEqual(['busy slot']);
   });
 
   it('finds an answer that no engine gave', () => {
-    const whole = sent(plan(), events(plan(), piecesOf(plan())).join(''));
-    expect(rules(judgeSlots([], [whole], calm, 50_000))).toEqual(['not executed']);
+    expect(rules(judgeSlots([], [served(plan())], calm, 50_000))).toEqual(['not executed']);
   });
 
   it('finds a wrong count, a missing record and a doubled one', () => {
-    const whole = sent(plan(), events(plan(), piecesOf(plan())).join(''));
-    expect(judgeLedger([whole], [record()], calm)).toEqual([]);
-    expect(rules(judgeLedger([whole], [record({ completionTokens: 3 })], calm))).toEqual(['ledger']);
-    expect(rules(judgeLedger([whole], [record({ outcome: 'failed' })], calm))).toEqual(['ledger']);
-    expect(rules(judgeLedger([whole], [record(), record()], calm))).toEqual(['ledger']);
-    expect(rules(judgeLedger([whole], [], calm))).toEqual(['ledger']);
-    expect(judgeLedger([whole], [], during('ingress-kill', 2_500, 2_600))).toEqual([]);
-    expect(rules(judgeLedger([whole], [], during('ingress-kill', 4_500, 4_600)))).toEqual(['ledger']);
+    const found = (records: LedgerEntry[], ...faults: Struck[]): string[] =>
+      rules(judgeLedger([served(plan())], records, disturbed(...faults)));
+    expect(found([record()])).toEqual([]);
+    for (const wrong of [[record({ completionTokens: 3 })], [record({ outcome: 'failed' })], [record(), record()], []])
+      expect(found(wrong)).toEqual(['ledger']);
+    expect(found([], struck('ingress-kill', 2_500, 2_600))).toEqual([]);
+    expect(found([], struck('ingress-kill', 4_500, 4_600))).toEqual(['ledger']);
     // Records that a failing primary loses are written again, unless their ingress is killed before.
     const failed = struck('redis-kill', 2_500, 9_000);
-    expect(rules(judgeLedger([whole], [], new Disturbances([failed])))).toEqual(['ledger']);
-    expect(judgeLedger([whole], [], new Disturbances([failed, struck('ingress-kill', 8_000, 8_100)]))).toEqual([]);
-    const others = struck('ingress-kill', 8_000, 8_100, 1);
-    expect(rules(judgeLedger([whole], [], new Disturbances([failed, others])))).toEqual(['ledger']);
+    expect(found([], failed)).toEqual(['ledger']);
+    expect(found([], failed, struck('ingress-kill', 8_000, 8_100))).toEqual([]);
+    expect(found([], failed, struck('ingress-kill', 8_000, 8_100, 1))).toEqual(['ledger']);
   });
 
   it('finds a tool call that ran twice, or not at all', () => {
@@ -216,22 +214,23 @@ describe('the oracle', () => {
   });
 
   it('finds a request that kills too many workers', () => {
-    const poison = sent(plan({ poison: true }), '', {}, undefined, 502);
+    const poison = refusedWith(502, undefined, plan({ poison: true }));
     const death = { id: 'c1-1', worker: 'gpu-1', at: 2_000 };
     expect(judgePoison([poison], [death, death], 2)).toEqual([]);
     expect(rules(judgePoison([poison], [death, death, death], 2))).toEqual(['poison']);
   });
 
   it('finds a request that is blamed for the deaths of workers that it did not see', () => {
-    const blamed = sent(plan(), JSON.stringify({ error: { code: 'workers_died' } }), {}, undefined, 422);
+    const blamed = refusedWith(422, 'workers_died');
     expect(judgeBlame([blamed], [1_200, 1_700], calm)).toEqual([]);
     expect(rules(judgeBlame([blamed], [1_200, 2_700], calm))).toEqual(['blamed']);
-    expect(judgeBlame([sent(plan({ poison: true }), '', {}, undefined, 422)], [], calm)).toEqual([]);
-    const later = { ...blamed, endedAt: 6_000 };
-    expect(judgeBlame([later], [1_200], during('worker-stop', 2_000, 5_500))).toEqual([]);
-    expect(rules(judgeBlame([later], [1_200], during('worker-stop', 2_000, 4_500)))).toEqual(['blamed']);
-    expect(rules(judgeBlame([later], [1_200], during('worker-stop', 4_000, 7_500)))).toEqual(['blamed']);
-    expect(rules(judgeBlame([later], [1_200], during('ingress-stop', 2_000, 5_500)))).toEqual(['blamed']);
+    expect(judgeBlame([refusedWith(422, 'workers_died', plan({ poison: true }))], [], calm)).toEqual([]);
+    const later = (...fault: Parameters<typeof struck>): string[] =>
+      rules(judgeBlame([{ ...blamed, endedAt: 6_000 }], [1_200], during(...fault)));
+    expect(later('worker-stop', 2_000, 5_500)).toEqual([]);
+    expect(later('worker-stop', 2_000, 4_500)).toEqual(['blamed']);
+    expect(later('worker-stop', 4_000, 7_500)).toEqual(['blamed']);
+    expect(later('ingress-stop', 2_000, 5_500)).toEqual(['blamed']);
   });
 
   it.each([
@@ -247,9 +246,8 @@ describe('the oracle', () => {
   });
 
   it('finds a cluster that fails everything, and one that has not recovered', () => {
-    const done = sent(plan(), events(plan(), piecesOf(plan())).join(''));
-    const refused = sent(plan(), '{}', {}, undefined, 503);
-    const poison = sent(plan({ poison: true }), '{}', {}, undefined, 422);
+    const [done, refused] = [served(plan()), refusedWith(503)];
+    const poison = refusedWith(422, undefined, plan({ poison: true }));
     expect(judgeFailures([done, done, done, refused], 0.3)).toEqual([]);
     expect(judgeFailures([done, poison, poison], 0.3)).toEqual([]);
     expect(rules(judgeFailures([done, refused], 0.3))).toEqual(['too many failures']);
@@ -265,45 +263,38 @@ describe('the oracle', () => {
   });
 
   it('finds memory and handles that a component keeps', () => {
-    const at = (ms: number, memory: number, handles: number): Footprint => {
-      return { name: 'ingress-0', pid: 1, at: ms, memory, handles };
-    };
-    expect(judgeGrowth([at(0, 20, 10), at(10_000, 100, 30), at(40_000, 200, 40)])).toEqual([]);
-    expect(rules(judgeGrowth([at(0, 20, 10), at(10_000, 100, 30), at(40_000, 400, 90)]))).toEqual([
-      'leftover',
-      'leftover',
-    ]);
+    const [start, warm] = [footprint(0, 20, 10), footprint(10_000, 100, 30)];
+    expect(judgeGrowth([start, warm, footprint(40_000, 200, 40)])).toEqual([]);
+    expect(rules(judgeGrowth([start, warm, footprint(40_000, 400, 90)]))).toEqual(['leftover', 'leftover']);
     // A process that has just been started loads its code.
-    expect(judgeGrowth([at(0, 20, 10), at(9_000, 180, 60)])).toEqual([]);
+    expect(judgeGrowth([start, footprint(9_000, 180, 60)])).toEqual([]);
     // Another process of the same name is compared with itself.
-    const other = { ...at(60_000, 90, 30), pid: 2 };
-    expect(judgeGrowth([at(0, 20, 10), at(40_000, 400, 90), other])).toEqual([]);
+    expect(judgeGrowth([start, footprint(40_000, 400, 90), { ...footprint(60_000, 90, 30), pid: 2 }])).toEqual([]);
   });
 
   it('finds slow growth of memory and handles, and no peaks', () => {
-    const minutes = (memory: (minute: number) => number, handles: (minute: number) => number): Footprint[] =>
-      Array.from({ length: 31 }, (_, minute) => {
-        return { name: 'ingress-1', pid: 1, at: minute * 60_000, memory: memory(minute), handles: handles(minute) };
-      });
+    type At = (minute: number) => number;
+    const found = (memory: At, handles: At): string[] => {
+      const minutes = Array.from({ length: 31 }, (_, at) => at);
+      return rules(judgeGrowth(minutes.map((at) => footprint(at * 60_000, memory(at), handles(at)))));
+    };
     const flat = (level: number) => (minute: number) => level + (minute % 2 === 0 ? 5 : 0);
-    expect(judgeGrowth(minutes(flat(150), flat(40)))).toEqual([]);
-    expect(judgeGrowth(minutes((minute) => (minute === 20 ? 900 : 150), flat(40)))).toEqual([]);
-    expect(rules(judgeGrowth(minutes((minute) => 150 + 5 * minute, flat(40))))).toEqual(['leftover']);
-    expect(rules(judgeGrowth(minutes(flat(150), (minute) => 40 + 1.2 * minute)))).toEqual(['leftover']);
+    expect(found(flat(150), flat(40))).toEqual([]);
+    expect(found((minute) => (minute === 20 ? 900 : 150), flat(40))).toEqual([]);
+    expect(found((minute) => 150 + 5 * minute, flat(40))).toEqual(['leftover']);
+    expect(found(flat(150), (minute) => 40 + 1.2 * minute)).toEqual(['leftover']);
   });
 });
 
-describe('a schedule', () => {
-  it('is the same for the same seed, and differs for another seed', () => {
-    expect(makeSchedule(5, 60_000)).toEqual(makeSchedule(5, 60_000));
-    expect(makeSchedule(5, 60_000)).not.toEqual(makeSchedule(6, 60_000));
-  });
+it('a schedule is the same for the same seed, and differs for another seed', () => {
+  expect(makeSchedule(5, 60_000)).toEqual(makeSchedule(5, 60_000));
+  expect(makeSchedule(5, 60_000)).not.toEqual(makeSchedule(6, 60_000));
+});
 
-  it('has each kind at least once in a minute, and 75 faults or more', () => {
-    for (let seed = 1; seed <= 200; seed += 1) {
-      const schedule = makeSchedule(seed, 60_000);
-      expect(schedule.length).toBeGreaterThanOrEqual(75);
-      expect(faultNames.filter((name) => !schedule.some((fault) => fault.name === name))).toEqual([]);
-    }
-  });
+it('a schedule has each kind at least once in a minute, and 75 faults or more', () => {
+  for (let seed = 1; seed <= 200; seed += 1) {
+    const schedule = makeSchedule(seed, 60_000);
+    expect(schedule.length).toBeGreaterThanOrEqual(75);
+    expect(faultNames.filter((name) => !schedule.some((fault) => fault.name === name))).toEqual([]);
+  }
 });

@@ -39,7 +39,7 @@ export function countOutcomes(
     if (!outcomes) continue;
     outcomes.faults += 1;
     for (const one of sent) {
-      if (one.sentAt > to + laterMs || (one.endedAt ?? Number.POSITIVE_INFINITY) < from) continue;
+      if (one.sentAt > to + laterMs || (one.endedAt ?? Infinity) < from) continue;
       const outcome = outcomeOf(one);
       outcomes[outcome] += 1;
       if (outcome !== 'done') continue;
@@ -89,10 +89,9 @@ export function recoveries(
   const byId = new Map(sent.map((one) => [one.plan.id, one]));
   return struck.flatMap(({ fault, from }) => {
     if (fault.name !== name) return [];
-    const held = executions.filter(
-      ({ engine, startedAt, endedAt }) =>
-        engine === fault.index && startedAt < from && (endedAt === undefined || endedAt > from),
-    );
+    const held = executions.filter(({ engine, startedAt, endedAt = Infinity }) => {
+      return engine === fault.index && startedAt < from && endedAt > from;
+    });
     return held.flatMap(({ id }) => {
       const one = byId.get(id);
       const text = one?.plan.stream ? one.firstTextAt : undefined;
@@ -109,8 +108,6 @@ export function countFailures(sent: readonly Sent[]): [string, number][] {
     if (outcome === 'done' || outcome === 'left') return [];
     return [outcome === 'broken' ? (broken ?? 'no answer') : `${status} ${error ?? 'without an error'}`];
   });
-  return Array.from(
-    Map.groupBy(failures, (failure) => failure),
-    ([failure, list]): [string, number] => [failure, list.length],
-  ).toSorted(([, one], [, other]) => other - one);
+  const groups = [...Map.groupBy(failures, (failure) => failure)];
+  return groups.map(([failure, list]): [string, number] => [failure, list.length]).toSorted(([, a], [, b]) => b - a);
 }

@@ -10,6 +10,7 @@ import {
   examples,
   renderChart,
   runChartTool,
+  withIngress,
 } from '../../helpers/deploy/chart-tools.ts';
 import { schemaPath, writeKubernetesSchemas } from '../../helpers/deploy/kubernetes-schemas.ts';
 import { valuesSchema, valuesSchemaText } from './values-schema.ts';
@@ -33,26 +34,17 @@ describe('the chart', () => {
   });
 
   it('has the version that it installs', () => {
-    const chart = readYaml(join(chartFolder, 'Chart.yaml'));
-    expect(chart).toMatchObject({ version, appVersion: version });
+    expect(readYaml(join(chartFolder, 'Chart.yaml'))).toMatchObject({ version, appVersion: version });
   });
 });
 
 describe('the chart, by its tools', { tags: ['chart-tools'] }, () => {
   const folder = useFolder();
-  beforeAll(() => {
-    writeKubernetesSchemas(chartTools ?? '', folder);
-  });
+  beforeAll(() => writeKubernetesSchemas(chartTools ?? '', folder));
 
   const cases = [
     ...examples.map((name) => ({ name, args: ['-f', exampleFile(name)] })),
-    {
-      name: 'everything at once',
-      args: [...examples.flatMap((name) => ['-f', exampleFile(name)]), '--set', 'ingress.ingress.enabled=true'].concat(
-        '--set-json',
-        'ingress.ingress.hosts=[{"host":"llm.example.com","tlsSecret":"llm-tls"}]',
-      ),
-    },
+    { name: 'everything at once', args: [...examples.flatMap((name) => ['-f', exampleFile(name)]), ...withIngress] },
   ];
 
   it.each(cases)('passes helm lint: $name', async ({ args }) => {

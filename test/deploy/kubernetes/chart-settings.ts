@@ -23,15 +23,9 @@ const setByTheChart = new Set(
   CREDENTIALS_DIR NATS_URL NATS_CREDENTIALS NATS_CA REDIS_URL REDIS_CA`.split(/\s+/),
 );
 
+const ofS3 = ['FILES_S3_ACCESS_KEY_ID', 'FILES_S3_SECRET_ACCESS_KEY'];
 /** Settings that are secrets: values only reference them. */
-const secrets = new Set([
-  'ENGINE_API_KEY',
-  'PROVIDER_KEY',
-  'SEAL_SECRET',
-  'SMTP_URL',
-  'FILES_S3_ACCESS_KEY_ID',
-  'FILES_S3_SECRET_ACCESS_KEY',
-]);
+const secrets = new Set(['ENGINE_API_KEY', 'PROVIDER_KEY', 'SEAL_SECRET', 'SMTP_URL', ...ofS3]);
 
 /** Variables that a cloud provider reads in addition to its key. */
 const providerVariables = Object.values(presets).flatMap(({ needs }) => needs);

@@ -11,7 +11,7 @@ import { ingressConfig } from '#services/ingress/config.ts';
 import { computeLoad } from '#services/ingress/metrics/load.ts';
 import { linkSettings } from '#services/rtr/config.ts';
 import { definedMetrics } from '../../helpers/cluster/metric-registries.ts';
-import { exampleFile, examples, renderChart } from '../../helpers/deploy/chart-tools.ts';
+import { exampleFile, examples, renderChart, withIngress } from '../../helpers/deploy/chart-tools.ts';
 import type { Container, Metadata, PodSpec, Rendered } from '../../helpers/deploy/kubernetes-objects.ts';
 import { chooses } from '../../helpers/deploy/network-policies.ts';
 import { runCommand } from '../../helpers/processes/run-command.ts';
@@ -34,10 +34,8 @@ const totalTimeoutSeconds = defaults.TOTAL_TIMEOUT_MS / 1000;
 describe('the rendered objects of the chart', { tags: ['chart-tools'] }, () => {
   let rendered: Record<string, Rendered[]>;
   beforeAll(async () => {
-    const all = await Promise.all(
-      examples.map(async (name) => [name, (await renderChart('-f', exampleFile(name))).objects]),
-    );
-    rendered = Object.fromEntries(all);
+    const render = async (name: string) => [name, (await renderChart('-f', exampleFile(name))).objects] as const;
+    rendered = Object.fromEntries(await Promise.all(examples.map(render)));
   });
   const objects = (example: string): Rendered[] => rendered[example] ?? [];
   const ofKind = (example: string, kind: string): Rendered[] => objects(example).filter((each) => each.kind === kind);
@@ -67,21 +65,13 @@ describe('the rendered objects of the chart', { tags: ['chart-tools'] }, () => {
   });
 
   it('start only existing commands', async () => {
-    const commands = new Set(
-      everyContainer().flatMap(({ container: { args } }) => (isOurs(args) ? [args.join(' ')] : [])),
-    );
-    expect([...commands].toSorted()).toEqual([
-      'demo-engine',
-      'ingress',
-      'setup',
-      'worker batch',
-      'worker cloud',
-      'worker gpu',
-      'worker tools',
-    ]);
+    const given = everyContainer().map(({ container: { args } }) => (isOurs(args) ? args.join(' ') : ''));
+    const commands = [...new Set(given)].filter((command) => command !== '').toSorted();
+    const workers = ['worker batch', 'worker cloud', 'worker gpu', 'worker tools'];
+    expect(commands).toEqual(['demo-engine', 'ingress', 'setup', ...workers]);
     const help = runCommand(process.execPath, ['services/rtr/main.ts', '--help'], { cwd: process.cwd() });
     expect(await help.ended).toBe(0);
-    for (const [command = '', kind] of [...commands].map((command) => command.split(' '))) {
+    for (const [command = '', kind] of commands.map((each) => each.split(' '))) {
       expect(help.out).toMatch(new RegExp(`^  ${command} `, 'm'));
       if (kind !== undefined) expect([...tiers, 'batch']).toContain(kind);
     }
@@ -96,24 +86,19 @@ describe('the rendered objects of the chart', { tags: ['chart-tools'] }, () => {
       for (const probe of probesOf(container))
         expect((container.ports ?? []).map(({ name }) => name)).toContain(probe.httpGet.port);
     }
-    for (const example of examples) {
+    for (const example of examples)
       for (const service of ofKind(example, 'Service')) {
         const pods = podsChosenBy(example, { matchLabels: service.spec.selector as Record<string, string> });
         expect(pods.length, service.metadata.name).toBe(1);
         const names = pods.flatMap(containersOf).flatMap(({ ports = [] }) => ports.map(({ name }) => name));
         for (const { targetPort } of service.spec.ports ?? []) expect(names).toContain(targetPort);
       }
-    }
   });
 
   it('probe paths that an admin port answers', async () => {
-    const pages = {
-      log: createLog({ service: 'test', level: 'fatal', format: 'json' }),
-      registry: new Registry(),
-      health: () => ({ ready: true, facts: {} }),
-      further: { '/load': () => ({}) },
-    };
-    const admin = createAdminServer(pages);
+    const log = createLog({ service: 'test', level: 'fatal', format: 'json' });
+    const [health, further] = [() => ({ ready: true, facts: {} }), { '/load': () => ({}) }];
+    const admin = createAdminServer({ log, registry: new Registry(), health, further });
     const url = await serveInTest((request, response) => admin.emit('request', request, response));
     const probes = everyContainer().flatMap(({ container }) => probesOf(container));
     const monitors = everything().flatMap(endpointsOf);
@@ -136,22 +121,21 @@ describe('the rendered objects of the chart', { tags: ['chart-tools'] }, () => {
           if (selector) expect(podsChosenBy(example, selector).length, `${kind} ${metadata.name}`).toBeGreaterThan(0);
       }
       for (const { spec } of ofKind(example, 'ServiceMonitor')) {
-        const chosen = ofKind(example, 'Service').filter(({ metadata }) =>
-          chooses(spec.selector ?? {}, metadata.labels ?? {}),
-        );
-        expect(chosen.map(({ spec }) => spec.ports?.map(({ name }) => name))).toEqual([['admin']]);
+        const isChosen = ({ metadata }: Rendered) => chooses(spec.selector ?? {}, metadata.labels ?? {});
+        const ports = ofKind(example, 'Service')
+          .filter(isChosen)
+          .map((service) => service.spec.ports);
+        expect(ports).toMatchObject([[{ name: 'admin' }]]);
       }
     }
   });
 
   it('allow one pod of a group at most to be evicted at a time', () => {
+    const oneAtMost = ({ selector }: Rendered['spec']) => ({ maxUnavailable: 1, selector });
     for (const example of examples) {
       const budgets = ofKind(example, 'PodDisruptionBudget').map(({ metadata, spec }) => [metadata.name, spec]);
       for (const { metadata, spec } of ofKind(example, 'Deployment'))
-        expect(Object.fromEntries(budgets)[metadata.name]).toMatchObject({
-          maxUnavailable: 1,
-          selector: spec.selector,
-        });
+        expect(Object.fromEntries(budgets)[metadata.name]).toMatchObject(oneAtMost(spec));
     }
   });
 
@@ -162,16 +146,13 @@ describe('the rendered objects of the chart', { tags: ['chart-tools'] }, () => {
   });
 
   it('scale existing Deployments, and do not fix their number of replicas as well', () => {
-    for (const example of examples) {
-      const scalers = [...ofKind(example, 'ScaledObject'), ...ofKind(example, 'HorizontalPodAutoscaler')];
-      for (const { spec } of scalers) {
-        const target = ofKind(example, 'Deployment').find(
-          ({ metadata }) => metadata.name === spec.scaleTargetRef?.name,
-        );
+    for (const example of examples)
+      for (const { spec } of [...ofKind(example, 'ScaledObject'), ...ofKind(example, 'HorizontalPodAutoscaler')]) {
+        const name = spec.scaleTargetRef?.name;
+        const target = ofKind(example, 'Deployment').find(({ metadata }) => metadata.name === name);
         expect(target?.spec).toBeDefined();
         expect(target?.spec.replicas).toBeUndefined();
       }
-    }
     expect(ofKind('scale-to-zero', 'ScaledObject').map(({ spec }) => spec.minReplicaCount)).toEqual([0]);
   });
 
@@ -180,10 +161,8 @@ describe('the rendered objects of the chart', { tags: ['chart-tools'] }, () => {
       for (const { metadata, spec } of ofKind(example, 'ScaledObject')) {
         const tier = metadata.name.endsWith('-qwen') ? 'gpu' : 'cloud';
         expect(spec.advanced?.scalingModifiers.formula).toBe('waiting + busy');
-        expect(spec.triggers?.map(({ name, metadata }) => [name, metadata['valueLocation']])).toEqual([
-          ['waiting', `tiers.${tier}.waiting`],
-          ['busy', `tiers.${tier}.busy`],
-        ]);
+        const places = spec.triggers?.map(({ name, metadata }) => `${name}: ${metadata['valueLocation']}`);
+        expect(places).toEqual([`waiting: tiers.${tier}.waiting`, `busy: tiers.${tier}.busy`]);
         for (const { metadata } of spec.triggers ?? []) {
           const url = new URL(metadata['url'] ?? '');
           const [name, namespace] = url.hostname.split('.');
@@ -205,11 +184,8 @@ describe('the rendered objects of the chart', { tags: ['chart-tools'] }, () => {
     const settings = Object.fromEntries(own.map((name) => [name, '7']));
     const args = ['-f', exampleFile('small'), '--set-json', `ingress.settings=${JSON.stringify(settings)}`];
     const { objects } = await renderChart(...args);
-    const [container] = objects
-      .flatMap(podsOf)
-      .filter(({ name }) => name.endsWith('-batch-runner'))
-      .flatMap(containersOf);
-    expect(environmentOf(container as Container)).toMatchObject(settings);
+    const runner = objects.flatMap(podsOf).filter(({ name }) => name.endsWith('-batch-runner'));
+    expect(runner.flatMap(containersOf).map(environmentOf)).toMatchObject([settings]);
   });
 
   it('scale the ingress by a metric that it exports', () => {
@@ -226,13 +202,10 @@ describe('the rendered objects of the chart', { tags: ['chart-tools'] }, () => {
     expect(rule?.spec).toEqual(parse(alerts));
     const jobs = new Set([...alerts.matchAll(/job="([\w-]+)"/g)].map(([, job]) => job));
     const monitors = [...ofKind('production', 'ServiceMonitor'), ...ofKind('production', 'PodMonitor')];
-    const made = monitors
-      .flatMap(endpointsOf)
-      .flatMap(({ relabelings = [] }) => relabelings.map(({ replacement }) => replacement));
-    for (const job of jobs) expect(made).toContain(job);
-    const dashboards = ofKind('production', 'ConfigMap').filter(
-      ({ metadata }) => metadata.labels?.['grafana_dashboard'],
-    );
+    const relabelings = monitors.flatMap(endpointsOf).flatMap((endpoint) => endpoint.relabelings ?? []);
+    for (const job of jobs) expect(relabelings.map(({ replacement }) => replacement)).toContain(job);
+    const isDashboard = ({ metadata }: Rendered) => metadata.labels?.['grafana_dashboard'] !== undefined;
+    const dashboards = ofKind('production', 'ConfigMap').filter(isDashboard);
     expect(dashboards.length).toBe(globSync('deploy/observability/grafana/dashboards/*.json').length);
     for (const { data = {} } of dashboards)
       for (const text of Object.values(data)) expect(JSON.parse(text)).toHaveProperty('panels');
@@ -240,38 +213,31 @@ describe('the rendered objects of the chart', { tags: ['chart-tools'] }, () => {
 
   it('are refused with scaling to zero while requests would not wait for a pod', async () => {
     const scaling = 'workers.demo.autoscaling={"enabled":true,"minReplicas":0}';
-    const args = ['-f', exampleFile('small'), '--set-json', scaling];
-    await expect(renderChart(...args)).rejects.toThrow('set ingress.settings.NO_WORKER_TIMEOUT_MS');
+    const chart = renderChart('-f', exampleFile('small'), '--set-json', scaling);
+    await expect(chart).rejects.toThrow('set ingress.settings.NO_WORKER_TIMEOUT_MS');
   });
 
   it('have a grace period longer than leaving and the drain', () => {
     for (const { pod, container } of everyContainer()) {
-      const drainMs = environmentOf(container)['DRAIN_MS'];
-      if (drainMs === undefined) continue;
-      const leaveMs = environmentOf(container)['LEAVE_MS'] ?? 0;
-      const stopSeconds = (Number(leaveMs) + Number(drainMs)) / 1000;
-      expect(pod.spec.terminationGracePeriodSeconds, pod.name).toBeGreaterThan(stopSeconds);
+      const { DRAIN_MS, LEAVE_MS = 0 } = environmentOf(container);
+      const stopSeconds = (Number(LEAVE_MS) + Number(DRAIN_MS)) / 1000;
+      if (DRAIN_MS !== undefined) expect(pod.spec.terminationGracePeriodSeconds, pod.name).toBeGreaterThan(stopSeconds);
     }
   });
 
   it('meet the restricted Pod Security Standard, without a token for the API server', () => {
+    const securityContext = { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } };
+    const capabilities = { drop: ['ALL'] };
+    const ofContainer = { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities };
     for (const { pod, container } of everyContainer()) {
-      expect(pod.spec).toMatchObject({
-        automountServiceAccountToken: false,
-        securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } },
-      });
-      expect(container.securityContext, `${pod.name} ${container.name}`).toEqual({
-        allowPrivilegeEscalation: false,
-        readOnlyRootFilesystem: true,
-        capabilities: { drop: ['ALL'] },
-      });
+      expect(pod.spec).toMatchObject({ automountServiceAccountToken: false, securityContext });
+      expect(container.securityContext, `${pod.name} ${container.name}`).toEqual(ofContainer);
     }
   });
 
   it('limit the memory of every container of the router', () => {
-    for (const { pod, container } of everyContainer()) {
+    for (const { pod, container } of everyContainer())
       expect(container.resources?.limits?.['memory'], `${pod.name} ${container.name}`).toBeDefined();
-    }
   });
 
   it('mount every file that a setting names, and every volume once', () => {
@@ -291,12 +257,11 @@ describe('the rendered objects of the chart', { tags: ['chart-tools'] }, () => {
 
   it('contain no secret: each comes from an existing Secret', () => {
     for (const { kind } of everything()) expect(kind).not.toBe('Secret');
-    for (const { pod, container } of everyContainer()) {
+    for (const { pod, container } of everyContainer())
       for (const [name, value] of Object.entries(environmentOf(container))) {
         expect(name, pod.name).not.toMatch(/(KEY|PASSWORD|TOKEN|SECRET)$/);
         expect(value, `${pod.name} ${name}`).not.toMatch(/:\/\/[^/]*@/);
       }
-    }
   });
 
   it('give the router a readable file of names and rules', () => {
@@ -318,22 +283,16 @@ describe('the rendered objects of the chart', { tags: ['chart-tools'] }, () => {
   });
 
   it('keep an Ingress from buffering or timing out streams, and from refusing large bodies', async () => {
-    const { objects } = await renderChart(
-      '-f',
-      exampleFile('small'),
-      '--set-json',
-      'ingress.ingress={"enabled":true,"hosts":[{"host":"llm.example.com","tlsSecret":"llm-tls"}]}',
-    );
+    const { objects } = await renderChart('-f', exampleFile('small'), ...withIngress);
     const ingress = objects.find(({ kind }) => kind === 'Ingress');
     expect(ingress?.metadata.annotations).toMatchObject({
       'nginx.ingress.kubernetes.io/proxy-buffering': 'off',
       'nginx.ingress.kubernetes.io/proxy-body-size': `${maxBodyMiB}m`,
       'nginx.ingress.kubernetes.io/proxy-read-timeout': String(totalTimeoutSeconds),
     });
-    expect(ingress?.spec).toMatchObject({
-      tls: [{ hosts: ['llm.example.com'], secretName: 'llm-tls' }],
-      rules: [{ host: 'llm.example.com', http: { paths: [{ backend: { service: { name: 'rtr-model-router' } } }] } }],
-    });
+    const paths = [{ backend: { service: { name: 'rtr-model-router' } } }];
+    const rules = [{ host: 'llm.example.com', http: { paths } }];
+    expect(ingress?.spec).toMatchObject({ tls: [{ hosts: ['llm.example.com'], secretName: 'llm-tls' }], rules });
   });
 
   it('stop an engine after the worker beside it, and start none before the old one has stopped', () => {
@@ -349,7 +308,6 @@ describe('the rendered objects of the chart', { tags: ['chart-tools'] }, () => {
   }
 });
 
-/** The value at a path of names with dots between them. */
 function valueAt(value: unknown, path: string): unknown {
   return path.split('.').reduce((inner, name) => (inner as Record<string, unknown> | undefined)?.[name], value);
 }

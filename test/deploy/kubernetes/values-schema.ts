@@ -29,6 +29,16 @@ function settings(names: readonly string[]) {
 
 const peers = passedOnList;
 const server = z.strictObject({ to: peers, ports: z.array(positive).min(1) });
+const parties = { clients: peers, monitoring: peers, keda: peers, dns: peers, nats: server, redis: server, s3: server };
+
+const ofPods = { resources: passedOn, nodeSelector: labels, tolerations: passedOnList, podAnnotations: labels };
+const serviceTypes = ['ClusterIP', 'NodePort', 'LoadBalancer'];
+
+/** @param more further fields */
+function autoscaling(more = {}) {
+  const replicas = { minReplicas: positive, maxReplicas: positive };
+  return z.strictObject({ enabled: z.boolean(), ...replicas, ...more, cpuPercent: positive });
+}
 
 const ingress = z.strictObject({
   replicas: natural,
@@ -40,18 +50,8 @@ const ingress = z.strictObject({
   trustedProxies: z.array(z.string()),
   drainSeconds: natural,
   leaveSeconds: positive,
-  autoscaling: z.strictObject({
-    enabled: z.boolean(),
-    minReplicas: positive,
-    maxReplicas: positive,
-    openRequests: natural,
-    cpuPercent: positive,
-  }),
-  service: z.strictObject({
-    type: z.enum(['ClusterIP', 'NodePort', 'LoadBalancer']),
-    port: positive,
-    annotations: labels,
-  }),
+  autoscaling: autoscaling({ openRequests: natural }),
+  service: z.strictObject({ type: z.enum(serviceTypes), port: positive, annotations: labels }),
   httpRoute: z.strictObject({
     enabled: z.boolean(),
     parentRefs: passedOnList,
@@ -65,10 +65,7 @@ const ingress = z.strictObject({
     hosts: z.array(z.strictObject({ host: z.string().min(1), tlsSecret: z.string().optional() })),
     annotations: labels,
   }),
-  resources: passedOn,
-  nodeSelector: labels,
-  tolerations: passedOnList,
-  podAnnotations: labels,
+  ...ofPods,
 });
 
 const batchRunner = z.strictObject({
@@ -77,16 +74,8 @@ const batchRunner = z.strictObject({
   settings: settings(plainSettings('batch')),
   secrets: z.partialRecord(z.enum(secretSettings('batch')), secretKey),
   natsCredentials: optionalSecretKey,
-  autoscaling: z.strictObject({
-    enabled: z.boolean(),
-    minReplicas: positive,
-    maxReplicas: positive,
-    cpuPercent: positive,
-  }),
-  resources: passedOn,
-  nodeSelector: labels,
-  tolerations: passedOnList,
-  podAnnotations: labels,
+  autoscaling: autoscaling(),
+  ...ofPods,
 });
 
 /** Fields of every group of workers and of `workerDefaults`. */
@@ -148,17 +137,7 @@ export const valuesSchema = z.strictObject({
   workers: z.record(groupName, z.union(tiers.map(group))),
   workerDefaults: z.strictObject(groupFields),
   setup: z.strictObject({ enabled: z.boolean() }),
-  networkPolicy: z.strictObject({
-    enabled: z.boolean(),
-    clients: peers,
-    monitoring: peers,
-    keda: peers,
-    dns: peers,
-    nats: server,
-    redis: server,
-    s3: server,
-    egress: passedOnList,
-  }),
+  networkPolicy: z.strictObject({ enabled: z.boolean(), ...parties, egress: passedOnList }),
   monitoring: z.strictObject({
     enabled: z.boolean(),
     labels,

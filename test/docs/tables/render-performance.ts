@@ -62,11 +62,10 @@ export function renderRatios(results: PeerResults): string {
 
 /** Every system, and how it was run or why it was not. */
 export function renderSystems({ systems }: PeerResults): string {
-  const rows = systems.map(({ title, version, settings, missing }) => [
-    title,
-    version || '–',
-    missing === undefined ? settings : `could not be had: ${missing}`,
-  ]);
+  const rows = systems.map(({ title, version, settings, missing }) => {
+    const how = missing === undefined ? settings : `could not be had: ${missing}`;
+    return [title, version || '–', how];
+  });
   const others = notCompared.map(({ title, why }) => [title, '–', `not compared: ${why}`]);
   return renderTable(['system', 'version', 'run with'], [...rows, ...others]);
 }
@@ -79,9 +78,8 @@ export function renderCells({ cells, leftOut }: PeerResults): string {
 
 function renderCell({ title, sides }: CellResult): string {
   const all = Object.entries(sides);
-  const shown = (Object.keys(metrics) as Metric[]).filter((metric) =>
-    all.some(([, { values }]) => values[metric] !== undefined),
-  );
+  const isShown = (metric: Metric) => all.some(([, { values }]) => values[metric] !== undefined);
+  const shown = (Object.keys(metrics) as Metric[]).filter(isShown);
   const rows = all.map(([side, { values, failures }]) => {
     const counts = Object.entries(failures).map(([reason, count]) => `${count} ${reason}`);
     return [side, ...shown.map((metric) => withSpread(values[metric] ?? [])), counts.join(', ') || '0'];

@@ -29,10 +29,7 @@ function describeRules(rules: RequestRules, further: string | undefined): string
 function describeDrops(drop: readonly string[]): string {
   const hints: string[] = [];
   let others = drop;
-  for (const [group, name] of [
-    [platformHints, 'platform hints'],
-    [engineHints, 'engine hints'],
-  ] as const) {
+  for (const [name, group] of Object.entries({ 'platform hints': platformHints, 'engine hints': engineHints })) {
     if (!group.every((field) => drop.includes(field))) continue;
     hints.push(name);
     others = others.filter((field) => !group.includes(field));

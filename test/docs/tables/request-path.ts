@@ -13,6 +13,8 @@ export interface PathLayer {
   steps: readonly PathStep[];
 }
 
+const wired = { reachedBy: 'wiring' } as const;
+
 /**
  * The files that a reader opens to follow one streamed chat completion from the client's socket to the engine's and back: ten for the idea,
  * then what each layer adds, in reading order. A file that the answer passes again on its way back is listed once.
@@ -27,12 +29,8 @@ export const requestPath: readonly PathLayer[] = [
       { file: 'shared/broker/dispatch/dispatcher.ts', job: 'owns every job of this process' },
       { file: 'shared/broker/dispatch/claims/job-placer.ts', job: 'offers it, or publishes tickets' },
       { file: 'shared/broker/worker/start-worker.ts', job: 'takes the offer if a slot is free', reachedBy: 'message' },
-      { file: 'services/gpu-worker/handle-job.ts', job: 'translates, adapts, asks the engine', reachedBy: 'wiring' },
-      {
-        file: 'shared/translate/chat-chat/chat-to-chat.ts',
-        job: 'the translation in use, with its request',
-        reachedBy: 'wiring',
-      },
+      { file: 'services/gpu-worker/handle-job.ts', job: 'translates, adapts, asks the engine', ...wired },
+      { file: 'shared/translate/chat-chat/chat-to-chat.ts', job: 'the translation in use, with its request', ...wired },
       { file: 'shared/upstream/relay-answer.ts', job: 'sends it, relays what comes back' },
       { file: 'services/ingress/http/client-reply.ts', job: "relays bytes to the client's socket" },
     ],
@@ -40,14 +38,10 @@ export const requestPath: readonly PathLayer[] = [
   {
     title: 'HTTP',
     steps: [
-      { file: 'services/ingress/app.ts', job: 'route table', reachedBy: 'wiring' },
+      { file: 'services/ingress/app.ts', job: 'route table', ...wired },
       { file: 'services/ingress/routing/api-routes.ts', job: "handlers of the formats' routes" },
       { file: 'services/ingress/http/require-key.ts', job: 'admits requests with a valid key' },
-      {
-        file: 'shared/accounts/keys/key-verifier.ts',
-        job: 'looks the key up, cached for seconds',
-        reachedBy: 'wiring',
-      },
+      { file: 'shared/accounts/keys/key-verifier.ts', job: 'looks the key up, cached for seconds', ...wired },
       { file: 'services/ingress/http/receive-body.ts', job: 'receives the body within all bounds' },
       { file: 'services/ingress/http/held-bodies.ts', job: 'the memory for bodies, shared among keys' },
       { file: 'services/ingress/http/read-body.ts', job: 'reads and decompresses one body' },
@@ -66,11 +60,7 @@ export const requestPath: readonly PathLayer[] = [
       { file: 'shared/serving/choose-lanes.ts', job: 'pools that can serve it, best first' },
       { file: 'shared/serving/why-no-lane.ts', job: 'the error where no pool can' },
       { file: 'shared/serving/reserve.ts', job: 'reserves the most that it may cost' },
-      {
-        file: 'shared/serving/record-request.ts',
-        job: 'commits, counts, logs the finished request',
-        reachedBy: 'wiring',
-      },
+      { file: 'shared/serving/record-request.ts', job: 'commits, counts, logs the finished request', ...wired },
       { file: 'shared/accounts/ledger/usage-ledger.ts', job: 'writes its record to Redis, in batches' },
     ],
   },
@@ -117,10 +107,9 @@ export const requestPath: readonly PathLayer[] = [
 export function renderRequestPath(): string {
   const ways = { message: ' *(by a message over NATS)*', wiring: ' *(as `main.ts` or a registry wires it)*' };
   const layers = requestPath.map(({ title, steps }) => {
-    const lines = steps.map(({ file, job, reachedBy }, at) => {
-      return `${at + 1}. [${file}](../${file}): ${job}${reachedBy === undefined ? '' : ways[reachedBy]}`;
-    });
-    return `**${title}**\n\n${lines.join('\n')}\n`;
+    const line = ({ file, job, reachedBy }: PathStep, at: number) =>
+      `${at + 1}. [${file}](../${file}): ${job}${reachedBy === undefined ? '' : ways[reachedBy]}`;
+    return `**${title}**\n\n${steps.map(line).join('\n')}\n`;
   });
   return layers.join('\n');
 }

@@ -1,3 +1,5 @@
+import { globSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import type { z } from 'zod';
 import { errorTable, RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
@@ -23,7 +25,6 @@ import { renderFieldRules } from './render-field-rules.ts';
 import { renderCells, renderRatios, renderRun, renderShortPerformance, renderSystems } from './render-performance.ts';
 import { renderBeforeAfter, renderScaleRun, renderScaleRuns } from './render-scale.ts';
 import { renderTable } from './render-table.ts';
-import { renderFileIndex } from './file-index.ts';
 import { renderRequestPath } from './request-path.ts';
 import { demoEngineSettings } from '#services/demo-engine/config.ts';
 
@@ -44,9 +45,9 @@ export const tables: Record<string, () => string> = {
   providers: () => renderTable(['provider', 'turned on by', 'speaks', 'a chat request goes to it'], providerRows()),
   'settings:tools-worker': () => renderSettings(toolsWorkerConfig),
   'settings:batch-runner': () => renderSettings(batchRunnerConfig),
-  'metrics:batch-runner': () => renderTable(metricHead, metricRows('batch-runner')),
-  'metrics:ingress': () => renderTable(metricHead, metricRows('ingress')),
-  'metrics:worker': () => renderTable(metricHead, metricRows('worker')),
+  'metrics:batch-runner': () => renderMetrics('batch-runner'),
+  'metrics:ingress': () => renderMetrics('ingress'),
+  'metrics:worker': () => renderMetrics('worker'),
   'settings:demo-engine': () => renderSettings(demoEngineSettings),
   'webhook-events': renderWebhookEvents,
   imports: renderImports,
@@ -65,18 +66,13 @@ export const tables: Record<string, () => string> = {
   'scale:queued': () => renderScaleRun(keptScaleRuns(), 'queued'),
 };
 
-const metricHead = ['metric', 'kind', 'labels', 'meaning'];
-
 /** The page with every table between `<!-- table NAME -->` and `<!-- /table -->` made anew. */
 export function withTables(page: string): string {
-  return page.replaceAll(
-    /(<!-- table (\S+) -->\n)[\s\S]*?(<!-- \/table -->)/g,
-    (_, start: string, name: string, end: string) => {
-      const render = tables[name];
-      if (!render) throw new Error(`the documentation asks for an unknown table: ${name}`);
-      return `${start}\n${render().trimEnd()}\n\n${end}`;
-    },
-  );
+  return page.replaceAll(/(?<=<!-- table (\S+) -->\n)[\s\S]*?(?=<!-- \/table -->)/g, (_, name: string) => {
+    const render = tables[name];
+    if (!render) throw new Error(`the documentation asks for an unknown table: ${name}`);
+    return `\n${render().trimEnd()}\n\n`;
+  });
 }
 
 /** A table of each client format's requests, by upstream, and one of each upstream format's answers, by client. */
@@ -85,16 +81,14 @@ function fieldTables(): Record<string, () => string> {
   const answers = Map.groupBy(translations, ({ upstream }) => upstream.name);
   return Object.fromEntries([
     ...Array.from(requests, ([client, list]) => {
-      const columns = list.map(({ upstream, requestRules = [] }) => {
-        return { head: `${upstream.name} worker`, rules: requestRules };
-      });
+      const columns = list.map(({ upstream, requestRules: rules = [] }) => ({
+        head: `${upstream.name} worker`,
+        rules,
+      }));
       return [`fields:${client}-request`, () => renderFieldRules(columns)] as const;
     }),
     ...Array.from(answers, ([upstream, list]) => {
-      const columns = list.map(({ client, answerRules = [] }) => ({
-        head: `${client.name} client`,
-        rules: answerRules,
-      }));
+      const columns = list.map(({ client, answerRules: rules = [] }) => ({ head: `${client.name} client`, rules }));
       return [`fields:${upstream}-answer`, () => renderFieldRules(columns)] as const;
     }),
   ]);
@@ -120,6 +114,16 @@ function renderErrors(): string {
   return renderTable(['error', ...heads, 'worth a retry'], rows);
 }
 
+/** All files of the product by folder, source and configuration: the index of docs/architecture.md. */
+function renderFileIndex(): string {
+  const deployed = ['deploy/**/*.{ts,yml,yaml,cfg,conf,tpl,json}', 'deploy/Dockerfile'];
+  const files = globSync(['{shared,services}/**/*.{ts,tsx,mjs,lua}', ...deployed]);
+  const shown = files.filter((file) => !file.split('/').includes('dist')).toSorted();
+  const namesOf = (found: string[]) => found.map((file) => basename(file).replace(/\.tsx?$/, '')).join(', ');
+  const rows = Array.from(Map.groupBy(shown, dirname), ([folder, found]) => [`\`${folder}\``, namesOf(found)]);
+  return renderTable(['folder', 'files'], rows);
+}
+
 function renderFaults(): string {
   const rows = Object.entries(faultKinds).map(([name, { made, seen }]) => [`\`${name}\``, made, seen]);
   return renderTable(['fault', 'made by', 'what clients see'], rows);
@@ -131,9 +135,7 @@ function renderWebhookEvents(): string {
 }
 
 function renderClients(): string {
-  const rows = keptResults().map(({ client, version, format, demo, llamaServer }) => {
-    return [client, version, format, demo, llamaServer];
-  });
+  const rows = keptResults().map((kept) => [kept.client, kept.version, kept.format, kept.demo, kept.llamaServer]);
   return renderTable(['client', 'version', 'format', 'demo engine', 'llama-server'], rows);
 }
 
@@ -151,14 +153,11 @@ function renderSettings(schema: z.ZodObject): string {
   return renderTable(['variable', 'default', 'meaning'], rows);
 }
 
-/** The rows of the documentation's table of a part's metrics: name, kind, labels, meaning. */
-function metricRows(part: MeasuredPart): string[][] {
-  return definedMetrics(part)
-    .toSorted((a, b) => a.name.localeCompare(b.name))
-    .map(({ name, type, labelNames, help }) => [
-      `\`${name}\``,
-      type,
-      labelNames.length === 0 ? '–' : labelNames.map((label) => `\`${label}\``).join(' '),
-      help,
-    ]);
+function renderMetrics(part: MeasuredPart): string {
+  const metrics = definedMetrics(part).toSorted((a, b) => a.name.localeCompare(b.name));
+  const rows = metrics.map(({ name, type, labelNames, help }) => {
+    const labels = labelNames.map((label) => `\`${label}\``).join(' ');
+    return [`\`${name}\``, type, labels || '–', help];
+  });
+  return renderTable(['metric', 'kind', 'labels', 'meaning'], rows);
 }

@@ -14,7 +14,7 @@ export async function useRedis<Found>(
 ): Promise<Found> {
   const connection = connectRedis(url, { log, name: 'test' });
   try {
-    await connection.whenReady(AbortSignal.timeout(5_000));
+    await connection.whenReady(AbortSignal.timeout(30_000));
     return await act(connection.redis);
   } finally {
     connection.close();

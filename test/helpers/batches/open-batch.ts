@@ -18,22 +18,21 @@ import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import { UnfinishedWork } from '#shared/accounts/redis/unfinished-work.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
-import { createLog } from '#shared/core/log.ts';
 import type { Sealer } from '#shared/core/seal.ts';
 import { Files } from '#shared/files/files.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { openKeyStore } from '../accounts/open-key-store.ts';
 import { allOf, inPieces } from '../files/bytes.ts';
 import { openObjects } from '../files/open-objects.ts';
+import { silentLog } from '../silent-log.ts';
 import { chatLine } from './batch-clients.ts';
 
-const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 const hourMs = 3_600_000;
 
 /** The input of the batch: two lines, which are one slice. */
 export const batchInput = ['a', 'b'].map((name) => `${JSON.stringify(chatLine(name, 'Hi.'))}\n`).join('');
 
-const noUse = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0, cost: 0 };
+export const noUse = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0, cost: 0 };
 
 /** Bytes of the files of one owner. */
 export const ownerBytes = 1e6;
@@ -52,8 +51,8 @@ export async function openBatch({ totalBytes = 1e7, input = batchInput } = {}) {
   const fileBytes = Math.max(ownerBytes, 2 * input.length);
   const bounds = { ownerBytes: fileBytes, totalBytes: Math.max(totalBytes, 2 * input.length) };
   const records = new FileRecords(connection.redis, prefix, { bounds, report });
-  const files = new Files({ records, store, fileBytes, fileLines: 100, log });
-  const jobs = new BackgroundJobs({ url: inject('redisUrl'), prefix, log });
+  const files = new Files({ records, store, fileBytes, fileLines: 100, log: silentLog });
+  const jobs = new BackgroundJobs({ url: inject('redisUrl'), prefix, log: silentLog });
   onTestFinished(() => jobs.close());
   const work = new BatchWork(connection.redis, prefix, { report });
   const parts: BatchParts = {
@@ -66,7 +65,7 @@ export async function openBatch({ totalBytes = 1e7, input = batchInput } = {}) {
     resultsKeptMs: hourMs,
     maxLineBytes: Math.max(10_000, input.length),
     heavy: new HeavyWork(new UnfinishedWork(connection.redis, prefix, 'runner')),
-    log,
+    log: silentLog,
   };
   const description = { purpose: 'batch', name: 'in.jsonl' };
   const { id: inputFile } = await files.add(owner, inPieces(Buffer.from(input)), description);
@@ -83,10 +82,11 @@ export async function openBatch({ totalBytes = 1e7, input = batchInput } = {}) {
     if (!batch) throw new Error('the batch is gone');
     return batch;
   };
-  const ledger = new UsageLedger(connection.redis, prefix, log, { maxRequests: 100, requestsKeptMs: hourMs });
+  const ledger = new UsageLedger(connection.redis, prefix, silentLog, { maxRequests: 100, requestsKeptMs: hourMs });
   const keys = new OwnerKeys(() => [secret]);
-  const bodies = new MemoryBudget(Number.POSITIVE_INFINITY);
-  const unused = { lines: { bodies } } as Pick<RunSliceParts, 'lines' | 'identities'>;
+  const unused = {
+    lines: { bodies: new MemoryBudget(Number.POSITIVE_INFINITY), answerRoom: new MemoryBudget(1) },
+  } as Pick<RunSliceParts, 'lines' | 'identities'>;
   const stopping = new AbortController().signal;
   const idle = { slots: { hasRoom: () => false }, waitingWork: { note: () => undefined }, atOnce: 8 };
   const openParked = (): ParkedBatches => {
@@ -103,6 +103,11 @@ export async function openBatch({ totalBytes = 1e7, input = batchInput } = {}) {
     ownerKeys: keys,
     stopping,
     countLine: () => undefined,
+  };
+  /** Reads the content of a file of the owner; undefined if there is none. */
+  const read = async (name = ''): Promise<string | undefined> => {
+    const file = await files.find(owner, name);
+    return file && (await allOf(await files.read(file)))?.toString();
   };
   const sealer = keys.storeSealer(owner) as Sealer;
   return {
@@ -132,12 +137,13 @@ export async function openBatch({ totalBytes = 1e7, input = batchInput } = {}) {
       await work.endSlice({ id, slice: 0 }, { recorded: 0, cancelled: 0, expired: 0 }, results);
       return results;
     },
-    /** Reads the content of a file of the owner; undefined if there is none. */
-    read: async (name = ''): Promise<string | undefined> => {
-      const file = await files.find(owner, name);
-      return file && (await allOf(await files.read(file)))?.toString();
+    read,
+    /** Reads the results in a file of the owner; none if there is no such file. */
+    readResults: async (name?: string): Promise<{ custom_id?: string }[]> => {
+      const lines = ((await read(name)) ?? '').split('\n').filter(Boolean);
+      return lines.map((line) => JSON.parse(line) as { custom_id?: string });
     },
-    /** A runner of slices whose lines have a result. */
+    /** A runner of slices whose lines have a result, or end without a request. */
     runner,
     /** Opens the parked batches of another runner. */
     openParked,
@@ -152,12 +158,21 @@ export async function openBatch({ totalBytes = 1e7, input = batchInput } = {}) {
     keys,
     create,
     found,
+    /** Lets a running batch fail. */
+    fail: (batch = id) => work.move(batch, { from: 'running', to: 'failed', timed: 'failedAt' }),
     removeOwner: () => removeFilesOfOwner(connection.redis, prefix, owner),
     textOf: async (name: string) => (await allOf(await store.get(name)))?.toString(),
     /** Returns the bytes that count for the owner. */
     counted: async () => (await files.use(owner)).bytes,
     messages,
   };
+}
+
+/** Opens the same with the batch running. */
+export async function openRunningBatch(options?: Parameters<typeof openBatch>[0]): Promise<OpenBatch> {
+  const opened = await openBatch(options);
+  await opened.validate();
+  return opened;
 }
 
 export type OpenBatch = Awaited<ReturnType<typeof openBatch>>;

@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { jetstreamManager } from '@nats-io/jetstream';
 import { inject } from 'vitest';
 import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
 import { encodeClaimAnswer } from '#shared/broker/contract/claim.ts';
@@ -62,6 +63,7 @@ export type TestRequest = Partial<JobRequest> & { steps?: Step[]; body?: Buffer;
 
 /** The ingress's side of the broker contract, without HTTP. */
 export interface TestIngress extends TappedBroker {
+  id: string;
   workers: LiveWorkers;
   dispatcher: Dispatcher;
   send: (parameters: TestRequest) => TestJob;
@@ -188,10 +190,21 @@ export function isBegun({ job }: TestJob): boolean {
   return job.state === 'claimed' && job.attempt?.hasBegun === true;
 }
 
+/** Opens the stream with the tickets of the GPU tier. */
+export async function openTicketStream({ broker }: TestIngress) {
+  const { streams } = await jetstreamManager(broker.nc, { checkAPI: false });
+  const name = broker.subjects.stream('gpu');
+  return {
+    state: async () => (await streams.info(name)).state,
+    purge: () => streams.purge(name),
+    delete: () => streams.delete(name),
+  };
+}
+
 /** Sends a message to a job's ingress as from another process that does not have the job. */
-export function loseAsStranger({ broker }: TestIngress, { job: { attempt } }: TestJob, facts: ErrorFacts): void {
+export function loseAsStranger({ id, broker }: TestIngress, { job: { attempt } }: TestJob, facts: ErrorFacts): void {
   const error = new RouterError('worker_lost', 'A part of the answer was lost on its way.');
-  broker.publish(`${broker.subjects.reply('in', attempt?.grant ?? '')}.x.0`, encodeError(error, facts));
+  broker.publish(`${broker.subjects.reply(id, attempt?.grant ?? '')}.x.0`, encodeError(error, facts));
 }
 
 /** Returns a placement in each wanted pool with a worker that takes jobs. */
@@ -225,7 +238,7 @@ export async function startIngress(
   if (!offers) hideOffers(tapped);
   tap?.(tapped);
   const workers = new LiveWorkers(broker, log, contract);
-  const id = randomBytes(6).toString('hex');
+  const { ingress: id = randomBytes(6).toString('hex') } = settings;
   const dispatcher = new Dispatcher(
     broker,
     workers,
@@ -252,6 +265,7 @@ export async function startIngress(
   await dispatcher.prepare();
   return {
     ...tapped,
+    id,
     workers,
     dispatcher,
     send: (parameters) => send(dispatcher, workers, parameters),

@@ -19,7 +19,7 @@ export function grantedJob(model: string, { body, ...fields }: JobFields): Grant
 }
 
 /** Collects the pieces that a handler writes. */
-export function collectAnswer(onPiece: (piece: string) => void) {
+export function collectAnswer(onPiece: (piece: string) => void = () => undefined) {
   const pieces: string[] = [];
   return {
     pieces,

@@ -5,6 +5,7 @@ import { translations } from '#shared/translate/translations.ts';
 import { EngineHttp } from '#services/gpu-worker/engine-http.ts';
 import type { Engine } from '#services/gpu-worker/engines/engine.ts';
 import { createHandleJob, type HandleJobOptions } from '#services/gpu-worker/handle-job.ts';
+import { stopAfterTest } from '../stop-after-test.ts';
 import { collectAnswer, grantedJob, type JobFields } from './collect-answer.ts';
 
 export interface RunJob {
@@ -25,6 +26,16 @@ export interface JobResult {
   events: JsonObject[];
 }
 
+/** Timeouts that no standstill of a busy machine exceeds. */
+export const longTimeouts = { firstTokenMs: 20_000, idleMs: 20_000, answerMs: 20_000 };
+
+const newHttp = (url: string): EngineHttp => new EngineHttp({ url, connections: 8, connectTimeoutMs: 20_000 });
+
+/** Opens connections to an engine until the end of the running test. */
+export function connectEngine({ url }: { url: string }): EngineHttp {
+  return stopAfterTest(newHttp(url));
+}
+
 /** Serves one job with an engine, as the worker would, and returns the client's answer. */
 export async function runJob(
   { engine, url, models, options, http: given }: RunJob,
@@ -33,7 +44,7 @@ export async function runJob(
   onPiece: (piece: string) => void = () => undefined,
   onHead: (headers: object) => void = () => undefined,
 ): Promise<JobResult> {
-  const http = given ?? new EngineHttp({ url, connections: 8, connectTimeoutMs: 1000 });
+  const http = given ?? newHttp(url);
   const known = models ?? (await engine.discover(http, [])).models;
   const handleJob = createHandleJob({
     http,
@@ -42,7 +53,7 @@ export async function runJob(
     fetchImage: () => Promise.reject(new Error('no image is expected here')),
     onUnreachable: () => undefined,
     translations,
-    timeouts: { firstTokenMs: 5000, idleMs: 5000, answerMs: 5000 },
+    timeouts: longTimeouts,
     ...options,
   });
   const answer = collectAnswer(onPiece);

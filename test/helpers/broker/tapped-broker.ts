@@ -62,6 +62,11 @@ export function tapBroker(inner: Broker) {
     /** Passes all messages that the party publishes from now on through a function, before the earlier ones. */
     onSend: (tap: SendTap) => void sending.push(tap),
     onReceive: (tap: ReceiveTap) => void receiving.push(tap),
+    /** Loses messages that the party publishes, as a broken connection does. */
+    loseSent: (isLost: (message: Message) => boolean) =>
+      void sending.push((message, send) => {
+        if (!isLost(message)) send(message);
+      }),
     /** Stops all messages from and to the party, as while its process is stopped. Returns a function that ends this. */
     freeze: () => {
       const waiting = (held ??= []);
@@ -97,5 +102,20 @@ function changed<T extends object>(inner: T, changes: Partial<T>): T {
       const value: unknown = name in changes ? Reflect.get(changes, name) : Reflect.get(target, name, target);
       return typeof value === 'function' ? value.bind(target) : value;
     },
+  });
+}
+
+/** Changes the line of JSON with which messages of a party begin. Those for which `change` returns undefined stay as they are. */
+export function changeHeads(
+  { onSend }: Pick<TappedBroker, 'onSend'>,
+  change: (head: Record<string, unknown>) => object | undefined,
+): void {
+  onSend((message, send) => {
+    const [head = '', ...rest] = Buffer.from(message.payload).toString('latin1').split('\n');
+    // A part of a long body begins like an object, and does not end like one.
+    const isWhole = head.startsWith('{') && head.endsWith('}');
+    const changed = isWhole ? change(JSON.parse(head) as Record<string, unknown>) : undefined;
+    if (changed === undefined) send(message);
+    else send({ ...message, payload: Buffer.from([JSON.stringify(changed), ...rest].join('\n'), 'latin1') });
   });
 }

@@ -8,7 +8,7 @@ import { UpstreamHttp } from '#shared/upstream/upstream-http.ts';
 const http = new UpstreamHttp({
   url: process.env['UPSTREAM'] ?? '',
   connections: 8,
-  connectTimeoutMs: 2000,
+  connectTimeoutMs: 20_000,
   headers: () => ({ 'content-type': 'application/json' }),
   allowH2: true,
 });
@@ -25,7 +25,7 @@ const listener = {
   },
 };
 const ask = () =>
-  http.send({ path: '/chat', body: [Buffer.from('{}')] }, listener, { firstMs: 5000, idleMs: 5000 }, client.signal);
+  http.send({ path: '/chat', body: [Buffer.from('{}')] }, listener, { firstMs: 30_000, idleMs: 30_000 }, client.signal);
 await Promise.allSettled([ask(), ask(), ask()]);
 console.log('aborted');
 setInterval(() => undefined, 1000);

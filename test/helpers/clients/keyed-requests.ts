@@ -15,6 +15,11 @@ export function newKey(): string {
   return `key-${randomUUID()}`;
 }
 
+/** Sends a GET to a path below `/api`. */
+export function get({ url, key }: Pick<KeyedPost, 'url' | 'key'>, path: string, headers: Record<string, string> = {}) {
+  return fetch(`${url}/api${path}`, { headers: { authorization: `Bearer ${key}`, ...headers } });
+}
+
 /** Sends a POST, by default to the chat completions. */
 export function post({ url, key, path = '/openai/v1/chat/completions', body, headers, signal }: KeyedPost) {
   const isForm = body instanceof FormData;

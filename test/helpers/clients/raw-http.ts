@@ -35,3 +35,13 @@ export function readRawAnswer(text: string): { status: number; headers: Record<s
   );
   return { status: Number(first.split(' ')[1]), headers, body: rest.join('\r\n\r\n') };
 }
+
+/** Returns the text of a request with a key, up to its body. */
+export function rawHead(
+  key: string,
+  headers: readonly string[],
+  path = '/api/openai/chat/completions',
+  method = 'POST',
+): string {
+  return [`${method} ${path} HTTP/1.1`, 'host: x', `authorization: Bearer ${key}`, ...headers, '', ''].join('\r\n');
+}

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import type { RequestParameters } from '#shared/formats/client-format.ts';
+import { detectPurpose } from '#services/ingress/routing/purpose/detect-purpose.ts';
 
 const folder = join(import.meta.dirname, '../../fixtures/clients');
 
@@ -34,4 +35,11 @@ export function parametersOf({ path, body }: RecordedRequest): RequestParameters
     }
   }
   return undefined;
+}
+
+/** Returns what an ingress finds that a recorded request is for. */
+export function purposeOf(request: RecordedRequest | undefined): Omit<ReturnType<typeof detectPurpose>, 'turn'> {
+  if (!request) throw new Error('no such recording');
+  const { turn: _, ...purpose } = detectPurpose(request.headers, parametersOf(request)?.signs);
+  return purpose;
 }

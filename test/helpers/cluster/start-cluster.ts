@@ -160,7 +160,7 @@ async function makeKey(redisUrl: string, prefix: string, settings: KeySettings):
     name: 'test',
   });
   try {
-    await connection.whenReady(AbortSignal.timeout(5_000));
+    await connection.whenReady(AbortSignal.timeout(30_000));
     const { raw, record } = await createKey(new KeyStore(connection.redis, `${prefix}:`), {
       kind: 'router',
       name: 'test',

@@ -1,6 +1,7 @@
 import express from 'express';
 import { pino, type Logger } from 'pino';
 import { inject } from 'vitest';
+import type { AdminScope } from '#shared/accounts/admin-tokens/admin-token.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { Passwords } from '#shared/accounts/sign-in/passwords.ts';
@@ -17,6 +18,7 @@ import type { ApiParts } from '#services/console/api/api-parts.ts';
 import type { Operation } from '#services/console/api/operations/operation.ts';
 import { recordingOperations } from '#services/console/api/recordings/recording-operations.ts';
 import { webhookOperations } from '#services/console/api/webhooks/webhook-operations.ts';
+import { AdminClient } from './admin-client.ts';
 import { ConsoleClient } from './console-client.ts';
 import { goodPassword } from './good-password.ts';
 import { linkPath } from './link-path.ts';
@@ -49,6 +51,13 @@ export interface OpenConsole extends OpenKeyStore {
 export interface Person extends ConsoleClient {
   id: string;
   email: string;
+}
+
+/** Creates a token of a person, and returns a program with it. */
+export async function programOf(person: ConsoleClient, ...scopes: AdminScope[]): Promise<AdminClient> {
+  const { status, body } = await person.post('/tokens', { name: 'ci', scopes });
+  if (status !== 201) throw new Error(`no token: ${JSON.stringify(body)}`);
+  return new AdminClient(person.url, String(body.raw));
 }
 
 export type House<Name extends string = never> = OpenConsole & { ada: Person } & Record<Name, Person>;

@@ -16,6 +16,12 @@ export function exampleFile(name: string): string {
   return join(root, 'deploy', 'kubernetes', 'examples', `${name}.yaml`);
 }
 
+/** Arguments of helm for an Ingress. */
+export const withIngress = [
+  '--set-json',
+  'ingress.ingress={"enabled":true,"hosts":[{"host":"llm.example.com","tlsSecret":"llm-tls"}]}',
+];
+
 /** The folder of helm, kubeconform and the object descriptions; undefined where they are not installed. */
 export const chartTools: string | undefined =
   execFileSync('bash', [join(root, 'test/helpers/deploy/get-kubernetes-tools.sh'), '--look'], {

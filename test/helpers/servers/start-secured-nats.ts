@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect, credsAuthenticator, type NatsConnection } from '@nats-io/transport-node';
 import { createAuthority } from '#shared/broker/authority/authority.ts';
 import { changeAuthority, writeAuthority } from '#shared/broker/authority/authority-folder.ts';
 import { issueCredential, type CredentialRequest } from '#shared/broker/authority/issue-credential.ts';
@@ -57,6 +58,7 @@ export async function startSecuredNats(options: SecuredNatsOptions) {
   const files = {} as Record<Role, string>;
   for (const role of roles) files[role] = await issue({ role, name: role });
   const reload = (): void => void child.kill('SIGHUP');
+  const connections: NatsConnection[] = [];
   return {
     port,
     /** Folder of its authority, whose `nats-auth.conf` it reads. */
@@ -65,6 +67,16 @@ export async function startSecuredNats(options: SecuredNatsOptions) {
     files,
     /** Creates one more credential without touching the server, and returns its file. */
     issue,
+    /** Connects with a credential until `stop`. `refused` has the server's refusals. */
+    connectWith: async (file: string, inboxPrefix: string) => {
+      const nc = await connect({ port, authenticator: credsAuthenticator(readFileSync(file)), inboxPrefix });
+      connections.push(nc);
+      const refused: Error[] = [];
+      void (async () => {
+        for await (const status of nc.status()) if (status.type === 'error') refused.push(status.error);
+      })();
+      return { nc, refused };
+    },
     /** Revokes a credential by its name and makes the server read its configuration again. */
     revoke: async (name: string) => {
       await changeAuthority(folder, (authority) => void revokeCredentials(authority, (one) => one.name === name));
@@ -73,6 +85,7 @@ export async function startSecuredNats(options: SecuredNatsOptions) {
     /** Makes the server read its configuration again. */
     reload,
     stop: async () => {
+      for (const connection of connections) await connection.close();
       await stopChild(child, 5_000);
       rmSync(folder, { recursive: true, force: true });
     },

@@ -48,7 +48,7 @@ serveStdio(() => {
       note(`searching ${query}${city === undefined ? '' : ` near ${city}`}`);
       if (query.includes('slow'))
         await sleep(60_000, undefined, { signal: mcpReq.signal }).catch(() => note('cancelled'));
-      if (query.includes('late')) await sleep(700);
+      if (query.includes('late')) await sleep(1_000);
       if (query.includes('broken')) return { ...text('the index is gone'), isError: true };
       const pages = ['pages.example', 'other.example', 'third.example'].slice(0, query.includes('nothing') ? 0 : count);
       return text(

@@ -77,3 +77,16 @@ export async function openTestWebhooks({
 
 /** Webhooks under a prefix of their own, and a runner that sends to any address. */
 export type TestWebhooks = Awaited<ReturnType<typeof openTestWebhooks>>;
+
+/** Opens webhooks with an endpoint of the router for these events, of which `sent` tells unless another endpoint is given. */
+export async function openAlerts(...events: string[]) {
+  const webhooks = await openTestWebhooks();
+  const { endpoint } = await webhooks.add('https://a.example.com', { events });
+  return {
+    ...webhooks,
+    endpoint,
+    sent: (id = endpoint.id) => webhooks.sent(id),
+    /** Returns the names whose state is known. */
+    known: async (kind: string) => [...(await webhooks.states.readAll(kind)).keys()],
+  };
+}

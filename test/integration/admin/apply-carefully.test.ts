@@ -31,13 +31,10 @@ it('apply names teams that are one to the router before anything is changed', as
   const people = 'people:\n  folded@example.com: { name: Fold }\n';
   const existing = fileWith(`${people}teams:\n  FOLDED: { weight: 2 }\n`);
   await expect(rtr('apply', '-f', existing)).rejects.toThrow(/line 4, teams\.FOLDED: .* same name as Folded, a team/);
-  const [one, other] = [
-    fileWith(`${people}teams:\n  New: { weight: 2 }\n`),
-    fileWith('teams:\n  nEW: { weight: 3 }\n'),
-  ];
-  await expect(rtr('apply', '-f', one, '-f', other)).rejects.toThrow(
-    `${other}: line 2, teams.nEW: is to the router the same`,
-  );
+  const one = fileWith(`${people}teams:\n  New: { weight: 2 }\n`);
+  const other = fileWith('teams:\n  nEW: { weight: 3 }\n');
+  const same = `${other}: line 2, teams.nEW: is to the router the same`;
+  await expect(rtr('apply', '-f', one, '-f', other)).rejects.toThrow(same);
   expect(await rtr('audit', 'list', '--json')).toEqual(before);
   await rtr('apply', '-f', fileWith('teams:\n  Folded: { weight: 2 }\n'));
 });
@@ -49,11 +46,8 @@ function wayWith(before: (method: string, path: string) => Promise<void>): Promi
     const sent = await buffer(request);
     await before(method, url);
     const { authorization = '', 'if-match': ifMatch } = request.headers;
-    const headers = {
-      authorization,
-      'content-type': 'application/json',
-      ...(ifMatch !== undefined && { 'if-match': ifMatch }),
-    };
+    const condition = ifMatch === undefined ? {} : { 'if-match': ifMatch };
+    const headers = { authorization, 'content-type': 'application/json', ...condition };
     const answer = await fetch(`${cluster.url}${url}`, { method, headers, ...(sent.length > 0 && { body: sent }) });
     const etag = answer.headers.get('etag');
     response.writeHead(answer.status, { ...(etag !== null && { etag }), 'content-type': 'application/json' });
@@ -64,35 +58,16 @@ function wayWith(before: (method: string, path: string) => Promise<void>): Promi
 it('apply overwrites nothing that another client has changed since the plan was made', async () => {
   await rtr('teams', 'create', 'Lab');
   const { id: keyId } = await rtr.json('keys', 'create', '--name', String(farm), '--router-key');
-  const changes: Record<string, { text: string; other: string[]; path: RegExp; kept: () => Promise<unknown> }> = {
-    person: {
-      text: `people:\n  ${email}: { weight: 3 }\n`,
-      other: ['users', 'set', email, '--weight', '7'],
-      path: /^\/api\/admin\/v1\/users\/\w+$/,
-      kept: async () => (await rtr.json('users', 'show', email)).weight,
-    },
-    team: {
-      text: 'teams:\n  Lab: { weight: 3 }\n',
-      other: ['teams', 'set', 'Lab', '--weight', '7'],
-      path: /\/teams\/\w+$/,
-      kept: async () => (await rtr.json('teams', 'show', 'Lab')).weight,
-    },
-    key: {
-      text: `keys:\n  ${farm}: { weight: 3 }\n`,
-      other: ['keys', 'set', keyId, '--weight', '7'],
-      path: /\/keys\/\w+$/,
-      kept: async () => (await rtr.json('keys', 'show', keyId)).weight,
-    },
-    settings: {
-      text: 'settings: { auditDays: 40 }\n',
-      other: ['settings', 'set', 'audit-days=70'],
-      path: /\/settings$/,
-      kept: async () => (await rtr.json('settings', 'show')).auditDays / 10,
-    },
-  };
-  for (const [what, { text, other, path, kept }] of Object.entries(changes)) {
+  const changes: [text: string, path: RegExp, subject: string, id?: string][] = [
+    [`people:\n  ${email}: { weight: 3 }\n`, /^\/api\/admin\/v1\/users\/\w+$/, 'users', email],
+    ['teams:\n  Lab: { weight: 3 }\n', /\/teams\/\w+$/, 'teams', 'Lab'],
+    [`keys:\n  ${farm}: { weight: 3 }\n`, /\/keys\/\w+$/, 'keys', keyId],
+    ['settings: { auditDays: 40 }\n', /\/settings$/, 'settings'],
+  ];
+  for (const [text, path, what, id] of changes) {
+    const other = id === undefined ? [what, 'set', 'audit-days=70'] : [what, 'set', id, '--weight', '7'];
     // Before the first change is sent, or before the object is read again: the plan reads settings, too.
-    let reads = what === 'settings' ? 0 : 1;
+    let reads = id === undefined ? 0 : 1;
     const url = await wayWith(async (method, asked) => {
       if (method === 'GET' && path.test(asked)) reads += 1;
       if (reads === 2) {
@@ -102,7 +77,8 @@ it('apply overwrites nothing that another client has changed since the plan was 
     });
     const applied = adminCommandsOf({ ...cluster, url })('apply', '-f', fileWith(text));
     await expect(applied, what).rejects.toThrow(/has been changed by somebody else since the plan was made\.\nDone/);
-    expect(await kept(), what).toBe(7);
+    const kept = id === undefined ? { auditDays: 70 } : { weight: 7 };
+    expect(await rtr.json(what, 'show', ...(id === undefined ? [] : [id])), what).toMatchObject(kept);
   }
 });
 
@@ -110,19 +86,13 @@ it('apply finishes the current change when it is interrupted, keeps its secret, 
   const url = await wayWith(async (method, path) => {
     if (method !== 'PUT' || !path.includes(`keys-by-name/${first}`)) return;
     command.child.kill('SIGINT');
-    await sleep(300);
+    // The answer must come after the signal.
+    await sleep(1_000);
   });
   const file = fileWith(`keys:\n  ${first}:\n  ${second}:\n`);
-  const env = {
-    NODE_COMPILE_CACHE: compileCache,
-    RTR_URL: url,
-    RTR_PREFIX: cluster.prefix,
-    REDIS_URL: inject('redisUrl'),
-  };
-  const command = runCommand(process.execPath, ['services/rtr/main.ts', 'apply', '-f', file], {
-    cwd: process.cwd(),
-    env,
-  });
+  const store = { RTR_PREFIX: cluster.prefix, REDIS_URL: inject('redisUrl') };
+  const options = { cwd: process.cwd(), env: { NODE_COMPILE_CACHE: compileCache, RTR_URL: url, ...store } };
+  const command = runCommand(process.execPath, ['services/rtr/main.ts', 'apply', '-f', file], options);
   expect(await command.ended).toBe(1);
   expect(command.out).toMatch(new RegExp(`key ${first} of the router, shown only this once: rtr_\\w+\n$`));
   expect(command.err).toBe(

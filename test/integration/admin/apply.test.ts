@@ -5,7 +5,7 @@ import { createOwnedKey } from '#shared/accounts/keys/create-key.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { useScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
-import { goodPassword } from '../../helpers/console/good-password.ts';
+import { joinConsole } from '../../helpers/console/open-as.ts';
 import { adminCommandsOf } from '../../helpers/rtr/admin-commands.ts';
 import { codeBlocks } from '../../docs/pages.ts';
 import { until } from '../../helpers/until.ts';
@@ -73,11 +73,8 @@ describe('rtr apply', () => {
     const made = await rtr('apply', '-f', one);
     expect(made.slice(0, dry.lines.length - 1)).toEqual(dry.lines.slice(0, -1));
     const secrets = made.flatMap((line) => /^key (.+), shown only this once: (\S+)$/.exec(line)?.slice(1) ?? []);
-    expect(secrets.filter((_, at) => at % 2 === 0)).toEqual([
-      'barn of the router',
-      `laptop of bob@${domain}`,
-      'ci of team Appliers',
-    ]);
+    const names = ['barn of the router', `laptop of bob@${domain}`, 'ci of team Appliers'];
+    expect(secrets.filter((_, at) => at % 2 === 0)).toEqual(names);
     for (const secret of secrets.filter((_, at) => at % 2 === 1)) {
       const answer = await cluster.post([{ write: '{}' }], {}, { headers: { authorization: `Bearer ${secret}` } });
       expect(answer.status).toBe(200);
@@ -141,19 +138,17 @@ describe('rtr apply', () => {
     ]);
     expect(JSON.stringify(printed)).not.toContain(JSON.parse(written[0] ?? '').key);
     const more = fileWith('keys:\n  three:\n');
-    await expect(rtr('apply', '-f', more, '--keys-out', out)).rejects.toThrow(
-      `${out} cannot be used: it is there already.`,
-    );
+    const taken = `${out} cannot be used: it is there already.`;
+    await expect(rtr('apply', '-f', more, '--keys-out', out)).rejects.toThrow(taken);
     expect((await rtr('keys', 'list')).join('\n')).not.toContain('three');
   });
 
   it('hides values that it gives to a key from its owner, including values that the owner has set before', async () => {
     await rtr('teams', 'create', 'Owners');
-    const owner = { name: 'Olga', email: `olga@${domain}`, password: goodPassword };
-    const { link } = await rtr.json('invitations', 'create', owner.email, '--team', 'Owners');
-    const olga = new ConsoleClient(cluster.url);
-    expect((await olga.post(`/links/${String(link).split('/link/')[1]}`, owner)).status).toBe(200);
-    await rtr('teams', 'members', 'set', 'Owners', owner.email, '--role', 'owner');
+    const email = `olga@${domain}`;
+    const { link } = await rtr.json('invitations', 'create', email, '--team', 'Owners');
+    const { client: olga } = await joinConsole(new ConsoleClient(cluster.url), String(link), 'Olga', email);
+    await rtr('teams', 'members', 'set', 'Owners', email, '--role', 'owner');
     const [team] = (await olga.get('/teams')).body;
     const key = { kind: 'team', teamId: team.id, name: 'ci', class: 'low', limits: { tokensPerDay: 9 } };
     const { body } = await olga.post('/keys', key);
@@ -177,25 +172,23 @@ describe('rtr apply', () => {
     await rtr('keys', 'rotate', id, '--overlap-hours', '2');
     expect((await rtr('apply', '-f', fileWith(text))).at(-1)).toMatch(/^Nothing to change/);
     const blocked = fileWith(text.replace('    keys:', '    blocked: true\n    keys:'));
-    expect((await rtr('apply', '-f', blocked)).at(-1)).toBe(
-      `0 created, 1 changed, 0 removed; 2 as the file says. Left alone: key laptop of eve@${domain}, who is blocked.`,
-    );
+    const left = `Left alone: key laptop of eve@${domain}, who is blocked.`;
+    const changed = `0 created, 1 changed, 0 removed; 2 as the file says. ${left}`;
+    expect((await rtr('apply', '-f', blocked)).at(-1)).toBe(changed);
     expect((await rtr('apply', '-f', blocked)).at(-1)).toMatch(
       /^Nothing to change: 3 things .* Left alone: key laptop/,
     );
     const late = fileWith('keys:\n  late2: { expiresAt: 2020-01-01 }\n');
-    expect((await rtr('apply', '-f', late)).at(-1)).toMatch(
-      /Left alone: key late2 of the router, which would have expired\.$/,
-    );
+    const expired = /Left alone: key late2 of the router, which would have expired\.$/;
+    expect((await rtr('apply', '-f', late)).at(-1)).toMatch(expired);
   });
 
   it('accepts its own extra fields and merges', async () => {
     const text = 'x-small: &small\n  weight: 2\nteams:\n  Merged:\n    <<: *small\n    limits: { costPerDay: 1 }\n';
     await rtr('apply', '-f', fileWith(text));
     expect(await rtr.json('teams', 'show', 'Merged')).toMatchObject({ weight: 2, limits: { costPerDay: 1 } });
-    await expect(rtr('apply', '-f', fileWith('teams:\n  Merged: { x-note: hello }\n'))).rejects.toThrow(
-      'teams.Merged.x-note: there is no such field',
-    );
+    const inner = fileWith('teams:\n  Merged: { x-note: hello }\n');
+    await expect(rtr('apply', '-f', inner)).rejects.toThrow('teams.Merged.x-note: there is no such field');
   });
 
   it('names the file, the line and the field of each mistake, and changes nothing', async () => {
@@ -208,19 +201,19 @@ describe('rtr apply', () => {
       `${wrong}: line 5, planets: there is no such field`,
     ]);
     const said = (text: string) => rtr('apply', '-f', fileWith(text)).catch((error: Error) => error.message);
-    expect(await said(`teams:\n  Lab:\n    members:\n      nobody@${domain}: owner\n`)).toMatch(
-      /line 4, teams\.Lab\.members\.nobody@\S+: nobody has this address/,
-    );
+    const stranger = /line 4, teams\.Lab\.members\.nobody@\S+: nobody has this address/;
+    expect(await said(`teams:\n  Lab:\n    members:\n      nobody@${domain}: owner\n`)).toMatch(stranger);
     expect(await said('teams: [')).toMatch(/\.yaml: line \d, |\.yaml: line \d: /);
-    expect(await said('people:\n  Ada@Example.com:\n')).toContain('must be written as "ada@example.com"');
-    expect(await said('keys:\n  old: { expiresAt: soon }\n')).toContain('line 2, keys.old.expiresAt: must be a date');
-    expect(await said('keys:\n  old: { expiresAt: 2030-02-31 }\n')).toContain('keys.old.expiresAt: must be a date');
-    expect(await said('prices:\n  lab/x: { input: 1 }\n')).toContain('prices.lab/x.output: is missing');
-    expect(await said('keys:\n  x: { class: top }\n')).toContain('keys.x.class: must be one of high, normal, low');
-    expect(await said('keys:\n  x: { weight: heavy }\n')).toContain('keys.x.weight: must be a number');
-    expect(await said('keys:\n  barn: { expiresAt: 2020-01-01 }\n')).toContain(
-      'is in the past: revoke the key instead',
-    );
+    for (const [text, sentence] of [
+      ['people:\n  Ada@Example.com:\n', 'must be written as "ada@example.com"'],
+      ['keys:\n  old: { expiresAt: soon }\n', 'line 2, keys.old.expiresAt: must be a date'],
+      ['keys:\n  old: { expiresAt: 2030-02-31 }\n', 'keys.old.expiresAt: must be a date'],
+      ['prices:\n  lab/x: { input: 1 }\n', 'prices.lab/x.output: is missing'],
+      ['keys:\n  x: { class: top }\n', 'keys.x.class: must be one of high, normal, low'],
+      ['keys:\n  x: { weight: heavy }\n', 'keys.x.weight: must be a number'],
+      ['keys:\n  barn: { expiresAt: 2020-01-01 }\n', 'is in the past: revoke the key instead'],
+    ] as const)
+      expect(await said(text)).toContain(sentence);
     expect(await said('people:\n  __proto__: { role: admin }\nteams: { Lab: { keys: { __proto__: {} } } }\n')).toMatch(
       /line 2, people\.__proto__: nothing can have this name\n.*line 3, teams\.Lab\.keys\.__proto__: nothing/,
     );
@@ -228,9 +221,8 @@ describe('rtr apply', () => {
     for (const [name, of] of ['ba', 'cb', 'dc', 'ed', 'fe'].map((pair) => pair.split('')))
       bomb.push(`${name}: &${name} [${Array.from({ length: 9 }, () => `*${of}`).join(', ')}]`);
     expect(await said(bomb.join('\n'))).toMatch(/^\S+\.yaml cannot be read: Excessive alias count[^\n]*$/);
-    expect(await said('teams: &all\n  Lab: *all\n')).toMatch(
-      /^\S+\.yaml cannot be read: an alias stands for something that contains it[^\n]*$/,
-    );
+    const endless = /^\S+\.yaml cannot be read: an alias stands for something that contains it[^\n]*$/;
+    expect(await said('teams: &all\n  Lab: *all\n')).toMatch(endless);
     expect(await said(`teams: ${'['.repeat(20_000)}`)).toMatch(/^\S+\.yaml\b[^\n]*$/m);
     await expect(rtr('apply', '-f', '/nowhere.yaml')).rejects.toThrow('/nowhere.yaml cannot be used: it is not there.');
     expect(await everything()).toBe(before);

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { made } from '../../helpers/accounts/made.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { chatLine } from '../../helpers/batches/batch-clients.ts';
 import type { Step } from '../../helpers/broker/scripted-handler.ts';
@@ -103,26 +104,10 @@ describe('rtr keys', () => {
   it('creates keys of people, teams and the router that work, and changes, rotates and revokes them', async () => {
     const { key, id } = await rtr.json('keys', 'create', '--name', 'laptop', '--user', 'ada@example.com');
     expect(await statusWith(key)).toBe(200);
-    const settings = [
-      '--models',
-      'other',
-      '--tiers',
-      'gpu',
-      '--expires',
-      '30d',
-      '--class',
-      'low',
-      '--limit',
-      'costPerDay=1',
-    ];
+    const settings = '--models other --tiers gpu --expires 30d --class low --limit costPerDay=1'.split(' ');
     const ofTeam = await rtr.json('keys', 'create', '--name', 'ci', '--team', 'Research', ...settings);
-    expect(ofTeam).toMatchObject({
-      kind: 'team',
-      class: 'low',
-      models: ['other'],
-      tiers: ['gpu'],
-      limits: { costPerDay: 1 },
-    });
+    const narrow = { class: 'low', models: ['other'], tiers: ['gpu'], limits: { costPerDay: 1 } };
+    expect(ofTeam).toMatchObject({ kind: 'team', ...narrow });
     expect(Date.parse(ofTeam.expiresAt) - Date.now()).toBeGreaterThan(29 * 86_400_000);
     expect(await statusWith(ofTeam.key)).toBe(403);
     const freed = ['--models', 'none', '--tiers', 'none', '--expires', 'none', '--limit', 'cost-per-day=none'];
@@ -140,9 +125,8 @@ describe('rtr keys', () => {
     expect(await rtr('keys', 'revoke', key)).toEqual([`Key ${id} is revoked.`]);
     expect(await statusWith(key)).toBe(401);
     const shown = (await rtr('keys', 'show', id)).join('\n');
-    expect(shown).toMatch(
-      /owner +Ada\nissued +by an administrator: it has files and batches of its own, those of key:\w+\nstate +revoked/,
-    );
+    const issued = /issued +by an administrator: it has files and batches of its own, those of key:\w+/.source;
+    expect(shown).toMatch(new RegExp(`owner +Ada\n${issued}\nstate +revoked`));
     expect(await rtr('keys', 'list', '--owner', 'user:ada@example.com')).toHaveLength(2);
     expect((await rtr('keys', 'list')).join('\n')).toMatch(new RegExp(`${next.id} .* team Research .* build`));
   });
@@ -156,9 +140,8 @@ describe('rtr keys', () => {
 describe('rtr limits', () => {
   it('sets some limits of a party and keeps the others, and shows their use', async () => {
     await rtr('limits', 'set', 'user:ada@example.com', 'requests-per-minute=60', 'tokens-per-day=1000');
-    expect(await rtr('limits', 'set', 'user:ada@example.com', 'tokens-per-day=none', 'cost-per-month=20')).toEqual([
-      'Limits of ada@example.com: requests-per-minute=60 cost-per-month=20.',
-    ]);
+    const changed = await rtr('limits', 'set', 'user:ada@example.com', 'tokens-per-day=none', 'cost-per-month=20');
+    expect(changed).toEqual(['Limits of ada@example.com: requests-per-minute=60 cost-per-month=20.']);
     await rtr('limits', 'set', 'team:Research', 'concurrent-requests=5');
     await rtr('limits', 'set', `key:${cluster.keyId}`, 'requests-per-minute=5');
     await until(async () => {
@@ -167,9 +150,8 @@ describe('rtr limits', () => {
     });
     expect(await rtr('limits', 'show')).toHaveLength(5);
     expect((await rtr('limits', 'show', 'team:Research'))[1]).toMatch(/Research +concurrent-requests +0 +5/);
-    expect(await rtr.json('limits', 'show', 'team:Research')).toMatchObject({
-      limits: [{ name: 'concurrentRequests' }],
-    });
+    const shown = await rtr.json('limits', 'show', 'team:Research');
+    expect(shown).toMatchObject({ limits: [{ name: 'concurrentRequests' }] });
     const { id: first } = await rtr.json('keys', 'create', '--name', 'turned', '--limit', 'requests-per-minute=7');
     const next = await rtr.json('keys', 'rotate', first);
     expect(await statusWith(next.key)).toBe(200);
@@ -189,7 +171,7 @@ describe('rtr usage and rtr audit', () => {
   it('sums up, lists and exports requests, and counts refused ones', async () => {
     expect(await statusWith(cluster.key)).toBe(200);
     const filters = ['--key', cluster.keyId];
-    await until(async () => expect((await rtr('usage', 'requests', ...filters)).length).toBeGreaterThan(1), 10_000);
+    await until(async () => expect((await rtr('usage', 'requests', ...filters)).length).toBeGreaterThan(1));
     const report = await rtr('usage', 'report', '--from', '7d', '--by', 'key', ...filters);
     expect(report[0]).toMatch(/^KEY +ID +REQUESTS +FAILED +INPUT +OUTPUT +DOLLARS$/);
     expect(report[1]).toMatch(new RegExp(`^test +${cluster.keyId} +[1-9]`));
@@ -204,7 +186,7 @@ describe('rtr usage and rtr audit', () => {
     expect(JSON.parse(readFileSync(out, 'utf8')).length).toBeGreaterThan(1);
     await expect(rtr('usage', 'export', '--out', out)).rejects.toThrow(`${out} cannot be used: it is there already.`);
     await statusWith('nonsense');
-    await until(async () => expect((await rtr('usage', 'refusals')).join('\n')).toMatch(/invalid_api_key +\d/), 10_000);
+    await until(async () => expect((await rtr('usage', 'refusals')).join('\n')).toMatch(/invalid_api_key +\d/));
     await expect(rtr('usage', 'report', '--from', 'yesterday')).rejects.toThrow('must be a date as 2026-11-24');
   });
 
@@ -215,8 +197,7 @@ describe('rtr usage and rtr audit', () => {
     const ownerId = (await rtr.json('users', 'create', 'eve@example.com', '--role', 'admin')).id;
     const { accounts } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
     const wanted = { name: 'eves', scopes: ['admin'], expiresAt: Date.now() + 60_000, ownerId } as const;
-    const token = await accounts.adminTokens.create(wanted);
-    if (typeof token === 'string') throw new Error(token);
+    const token = made(await accounts.adminTokens.create(wanted));
     await adminCommandsOf({ ...cluster, token: token.raw })('teams', 'create', 'Eves');
     for (const actor of [token.record.id, `token:${token.record.id}`, ownerId, 'eve@example.com'])
       expect(await rtr('audit', 'list', '--actor', actor)).toEqual([
@@ -227,9 +208,8 @@ describe('rtr usage and rtr audit', () => {
     await rtr('limits', 'set', 'team:Eves', 'cost-per-day=5');
     const [, changed] = await rtr('audit', 'list', '--target', 'team:Eves', '--limit', '1');
     expect(changed).toMatch(/team\.change +team Eves .* limits\.costPerDay: none → 5$/);
-    expect(
-      JSON.parse((await rtr.whole('audit', 'export', '--json', '--action', 'team.create')).content),
-    ).toContainEqual(expect.objectContaining({ action: 'team.create' }));
+    const exported = await rtr.whole('audit', 'export', '--json', '--action', 'team.create');
+    expect(JSON.parse(exported.content)).toContainEqual(expect.objectContaining({ action: 'team.create' }));
     const { content } = await rtr.whole('audit', 'export', '--action', 'team.create');
     expect(content.split('\n')[0]).toMatch(/^id,at,actor_id/);
   });
@@ -273,9 +253,8 @@ describe('rtr workers, rtr models and rtr background', () => {
 
 describe('rtr prices, rtr settings and rtr registry', () => {
   it('set, list and reset a price', async () => {
-    expect(await rtr('prices', 'set', 'lab/model:1', 'input=0.5', 'output=1.5', 'cached-input=0.1')).toEqual([
-      'The price of lab/model:1 is input=0.5 cached-input=0.1 output=1.5.',
-    ]);
+    const set = await rtr('prices', 'set', 'lab/model:1', 'input=0.5', 'output=1.5', 'cached-input=0.1');
+    expect(set).toEqual(['The price of lab/model:1 is input=0.5 cached-input=0.1 output=1.5.']);
     expect(await rtr.json('prices', 'list', '--changed')).toMatchObject({ model: 'lab/model:1', source: 'changed' });
     expect((await rtr('prices', 'list')).length).toBeGreaterThan(2);
     await rtr('prices', 'reset', 'lab/model:1');
@@ -287,10 +266,8 @@ describe('rtr prices, rtr settings and rtr registry', () => {
     const start = ['--limit', 'cost-per-day=5', '--ceiling-tiers', 'gpu'];
     const lines = await rtr('settings', 'set', 'audit-days=90', 'members-make-keys=false', ...start);
     expect(lines.join('\n')).toMatch(/members-make-keys +false[\s\S]*limits of new members +cost-per-day=5/);
-    expect(await rtr.json('settings', 'show')).toMatchObject({
-      auditDays: 90,
-      newMembers: { ceiling: { tiers: ['gpu'] } },
-    });
+    const changed = { auditDays: 90, newMembers: { ceiling: { tiers: ['gpu'] } } };
+    expect(await rtr.json('settings', 'show')).toMatchObject(changed);
     const show = async () => (await rtr('settings', 'show')).find((line) => line.startsWith('alert-emails'));
     expect(await show()).toMatch(/^alert-emails\.router +true$/);
     for (const [given, shown] of [
@@ -301,11 +278,12 @@ describe('rtr prices, rtr settings and rtr registry', () => {
       await rtr('settings', 'set', `alert-emails.router=${given}`);
       expect((await show())?.split(/ +/)).toEqual(['alert-emails.router', shown]);
     }
-    await expect(rtr('settings', 'set', 'alert-emails.router=somebody')).rejects.toThrow(/^alertEmails\.router/);
-    await expect(rtr('settings', 'set', 'audit-days=never')).rejects.toThrow('auditDays: This must be a number.');
-    await expect(rtr('settings', 'set', 'invitation-days=0')).rejects.toThrow(
-      'invitationDays: This must be at least 1.',
-    );
+    for (const [wrong, sentence] of [
+      ['alert-emails.router=somebody', /^alertEmails\.router/],
+      ['audit-days=never', 'auditDays: This must be a number.'],
+      ['invitation-days=0', 'invitationDays: This must be at least 1.'],
+    ] as const)
+      await expect(rtr('settings', 'set', wrong)).rejects.toThrow(sentence);
     await rtr('settings', 'set', 'members-make-keys=true', '--limit', 'cost-per-day=none', '--ceiling-tiers', 'none');
   });
 
@@ -313,16 +291,16 @@ describe('rtr prices, rtr settings and rtr registry', () => {
     const [good, bad] = [join(folder, 'good.yaml'), join(folder, 'bad.yaml')];
     writeFileSync(good, '# names\nmodels:\n  fast:\n    targets: [{ model: demo }]\n');
     writeFileSync(bad, 'models:\n  fast:\n    targets: [{ model: 3 }]\n');
-    expect(await rtr.whole('registry', 'check', '-f', good)).toMatchObject({
-      code: 0,
-      lines: [`${good} can be stored.`],
-    });
-    const checked = await rtr.whole('registry', 'check', '-f', bad);
-    expect(checked).toMatchObject({ code: 1, lines: [expect.stringContaining('line 3, models.fast.targets.0.model')] });
+    for (const [file, code, sentence] of [
+      [good, 0, `${good} can be stored.`],
+      [bad, 1, 'line 3, models.fast.targets.0.model'],
+    ] as const) {
+      const checked = await rtr.whole('registry', 'check', '-f', file);
+      expect(checked).toMatchObject({ code, lines: [expect.stringContaining(sentence)] });
+    }
     expect(await rtr('registry', 'set', '-f', good, '--note', 'first')).toEqual(['Version 1 is in use.']);
     await expect(rtr('registry', 'set', '-f', bad)).rejects.toThrow('models.fast.targets.0.model');
-    const piped = adminCommandsOf({ ...cluster, piped: 'models: {}\n' });
-    await piped('registry', 'set', '-f', '-');
+    await adminCommandsOf({ ...cluster, piped: 'models: {}\n' })('registry', 'set', '-f', '-');
     await expect(rtr('registry', 'set', '-f', good, '--based-on', '1')).rejects.toThrow('Version 2 is the newest one');
     const empty = adminCommandsOf({ ...cluster, piped: '# nothing\n' });
     await expect(empty('registry', 'set', '-f', '-')).rejects.toThrow('would remove all names and rules');

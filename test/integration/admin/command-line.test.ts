@@ -5,20 +5,18 @@ import { describe, expect, inject, it } from 'vitest';
 import { failureObject } from '#services/rtr/commands/failure.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { useScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
-import { adminCommandsOf, type AdminCommands } from '../../helpers/rtr/admin-commands.ts';
-import { runRtr, type EndedRtr } from '../../helpers/rtr/run-rtr.ts';
+import { adminCommandsOf } from '../../helpers/rtr/admin-commands.ts';
+import { runRtr } from '../../helpers/rtr/run-rtr.ts';
 import { serveInTest } from '../../helpers/servers/serve-http.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
 import { temporaryFolder } from '../../helpers/files/temporary-folder.ts';
 
 const cluster = useScriptedCluster();
 
-const rtr = (...words: string[]): Promise<EndedRtr> => runRtr(cluster, words, { RTR_URL: cluster.url });
+const rtr = (...words: string[]) => runRtr(cluster, words, { RTR_URL: cluster.url });
 
 /** Returns the commands in this process, with other settings. */
-function commandsWith(environment: Record<string, string>): AdminCommands {
-  return adminCommandsOf({ ...cluster, environment });
-}
+const commandsWith = (environment: Record<string, string>) => adminCommandsOf({ ...cluster, environment });
 
 describe('a command of the Admin API', () => {
   it('prints to the standard output, and a failure as one sentence or as JSON to the standard error', async () => {
@@ -31,21 +29,11 @@ describe('a command of the Admin API', () => {
       rtr('users', 'create', 'nobody', '--json'),
       rtr('usage', 'report', '--from', '2030-02-31', '--json'),
     ]);
-    expect(failed).toEqual({
-      code: 1,
-      out: '',
-      err: 'email: An account with this e-mail address exists already.\n',
-    });
-    expect([failedJson.code, failedJson.out, JSON.parse(failedJson.err)]).toEqual([
-      1,
-      '',
-      { error: { code: 'invalid_request', message: expect.stringMatching(/^email: /), field: 'email' } },
-    ]);
-    expect([misused.code, misused.out, JSON.parse(misused.err)]).toMatchObject([
-      1,
-      '',
-      { error: { code: 'invalid_usage' } },
-    ]);
+    expect(failed).toEqual({ code: 1, out: '', err: 'email: An account with this e-mail address exists already.\n' });
+    const error = { code: 'invalid_request', message: expect.stringMatching(/^email: /), field: 'email' };
+    expect([failedJson.code, failedJson.out, JSON.parse(failedJson.err)]).toEqual([1, '', { error }]);
+    const usage = { error: { code: 'invalid_usage' } };
+    expect([misused.code, misused.out, JSON.parse(misused.err)]).toMatchObject([1, '', usage]);
   });
 
   it('fails with a code for the kind of failure', async () => {
@@ -55,9 +43,8 @@ describe('a command of the Admin API', () => {
       error: { code: 'invalid_request', message: '"" is not the name or the id of anything. Nothing was sent.' },
     });
     expect(await failing('users', 'show', 'eve@example.com')).toMatchObject({ error: { code: 'not_found' } });
-    expect(await failing('users', 'list', '--router', 'http://10.255.255.1')).toMatchObject({
-      error: { code: 'unavailable' },
-    });
+    const away = await failing('users', 'list', '--router', 'http://10.255.255.1');
+    expect(away).toMatchObject({ error: { code: 'unavailable' } });
     const unknownLimit = adminCommandsOf(cluster)('limits', 'set', `key:${cluster.keyId}`, 'fun=1');
     await expect(unknownLimit).rejects.toThrow(/^fun is none of requests-per-minute, /);
   });
@@ -76,19 +63,17 @@ describe('a command of the Admin API', () => {
       expect(code).toBe(0);
       expect(lines.join('\n')).toContain(`"id":"${cluster.keyId}"`);
     }
-    await expect(commandsWith(away)('users', 'list')).rejects.toThrow(
-      /^Redis does not answer at 127\.0\.0\.1:9: is the cluster running\?$/,
-    );
+    const sentence = /^Redis does not answer at 127\.0\.0\.1:9: is the cluster running\?$/;
+    await expect(commandsWith(away)('users', 'list')).rejects.toThrow(sentence);
   });
 
   it('works on a router of another machine only with a token, and sends none otherwise', async () => {
     const asked: IncomingHttpHeaders[] = [];
-    const { port } = new URL(
-      await serveInTest((request, response) => {
-        asked.push(request.headers);
-        response.end('{}');
-      }),
-    );
+    const address = await serveInTest((request, response) => {
+      asked.push(request.headers);
+      response.end('{}');
+    });
+    const { port } = new URL(address);
     const url = `http://localhost.example:${port}`;
     const needsToken = `admin token of the router at ${url}`;
     const keysBefore = await adminCommandsOf(cluster)('keys', 'list');
@@ -107,19 +92,15 @@ describe('a command of the Admin API', () => {
     await expect(near).rejects.toThrow();
     // The settings of this machine's router may be those of another program, or of another machine.
     const listens = { RTR_URL: '', PORT: port };
-    for (const words of [
-      ['users', 'list'],
-      ['webhooks', 'list'],
-    ]) {
-      await expect(commandsWith({ ...listens, HOST: 'localhost.example' })(...words)).rejects.toThrow(needsToken);
-      await expect(commandsWith({ ...listens, HOST: '127.0.0.1', REDIS_URL: '' })(...words)).rejects.toThrow();
+    for (const subject of ['users', 'webhooks']) {
+      await expect(commandsWith({ ...listens, HOST: 'localhost.example' })(subject, 'list')).rejects.toThrow(
+        needsToken,
+      );
+      await expect(commandsWith({ ...listens, HOST: '127.0.0.1', REDIS_URL: '' })(subject, 'list')).rejects.toThrow();
     }
     // The process takes the settings of its environment.
-    expect(await runRtr(cluster, ['keys', 'list'], { RTR_URL: url })).toMatchObject({
-      code: 1,
-      out: '',
-      err: expect.stringContaining(needsToken),
-    });
+    const ended = await runRtr(cluster, ['keys', 'list'], { RTR_URL: url });
+    expect(ended).toMatchObject({ code: 1, out: '', err: expect.stringContaining(needsToken) });
     expect(asked).toEqual([]);
     expect(await adminCommandsOf(cluster)('keys', 'list')).toEqual(keysBefore);
   });
@@ -135,9 +116,7 @@ describe('a command of the Admin API', () => {
     const name = uniqueName('team');
     for (let at = 0; at < 510; at += 1) await accounts.teams.create(`${name} ${at}`);
     const lines = await adminCommandsOf(cluster)('teams', 'list', '--json');
-    const names = lines
-      .map((line) => (JSON.parse(line) as { name: string }).name)
-      .filter((each) => each.includes(name));
+    const names = lines.map((line) => String(JSON.parse(line).name)).filter((each) => each.includes(name));
     expect([names.length, new Set(names).size]).toEqual([510, 510]);
   });
 });

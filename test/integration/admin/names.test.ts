@@ -1,9 +1,10 @@
 import { expect, inject, it, onTestFinished } from 'vitest';
 import { withRedis } from '#services/rtr/commands/with-redis.ts';
-import { createLog } from '#shared/core/log.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { useScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { AdminClient } from '../../helpers/console/admin-client.ts';
 import { adminCommandsOf } from '../../helpers/rtr/admin-commands.ts';
+import { silentLog } from '../../helpers/silent-log.ts';
 import { uniqueName } from '../../helpers/unique-name.ts';
 
 const domain = `${uniqueName('names')}.example`.toLowerCase();
@@ -13,23 +14,15 @@ const rtr = adminCommandsOf(cluster);
 
 it('many requests with one new name create one thing, and all get an answer', async () => {
   const { raw } = await rtr.json('tokens', 'create', '--name', 'many', '--scopes', 'admin');
-  const put = async (path: string, body: object): Promise<number> => {
-    const headers = { authorization: `Bearer ${raw}`, 'content-type': 'application/json' };
-    const answer = await fetch(`${cluster.url}/api/admin/v1${path}`, {
-      method: 'PUT',
-      headers,
-      body: JSON.stringify(body),
-    });
-    await answer.text();
-    return answer.status;
-  };
+  const client = new AdminClient(cluster.url, raw);
   for (const [path, body] of [
     ['/teams-by-name/Bench', {}],
     [`/users-by-email/ada@${domain}`, {}],
     ['/keys-by-name/stable', { kind: 'router' }],
   ] as const) {
-    const statuses = await Promise.all(Array.from({ length: 8 }, () => put(path, body)));
-    expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 200, 200, 200, 200, 200, 200, 201]);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => client.put(path, body)));
+    const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 200, 201]);
   }
 });
 
@@ -47,32 +40,24 @@ it('adding a member again with another role fails, because it would demote an ow
 
 it('a missing token, scope, person or registry is named', async () => {
   const answer = await fetch(`${cluster.url}/api/admin/v1/teams`);
-  expect([answer.status, await answer.json()]).toMatchObject([
-    401,
-    { error: { message: expect.stringMatching(/^This request has no admin token\. /) } },
-  ]);
+  const error = { message: expect.stringMatching(/^This request has no admin token\. /) };
+  expect([answer.status, await answer.json()]).toMatchObject([401, { error }]);
   const { raw } = await rtr.json('tokens', 'create', '--name', 'reader', '--scopes', 'read');
   const reader = adminCommandsOf({ ...cluster, token: raw });
-  await expect(reader('teams', 'create', 'No')).rejects.toThrow(
-    'This needs a token with the scope `admin`. This one has `read`.',
-  );
-  await expect(rtr('keys', 'create', '--name', 'mine', '--own')).rejects.toThrow(
-    'userId: The token belongs to nobody, who could own a key: name a person.',
-  );
+  const narrow = 'This needs a token with the scope `admin`. This one has `read`.';
+  await expect(reader('teams', 'create', 'No')).rejects.toThrow(narrow);
+  const nobody = 'userId: The token belongs to nobody, who could own a key: name a person.';
+  await expect(rtr('keys', 'create', '--name', 'mine', '--own')).rejects.toThrow(nobody);
   expect(await rtr('registry', 'show')).toEqual(['No registry is stored, and none is a file.']);
 });
 
 it('a password that Redis refuses is reported', async () => {
   const url = new URL(inject('redisUrl'));
-  const { connection } = await openKeyStore(url.href);
+  const { redis } = await openKeyStore(url.href);
   const user = `tester-${cluster.prefix}`;
-  await connection.redis.call('ACL', 'SETUSER', user, 'on', '>right');
-  onTestFinished(async () => {
-    await connection.redis.call('ACL', 'DELUSER', user);
-  });
+  await redis.call('ACL', 'SETUSER', user, 'on', '>right');
+  onTestFinished(async () => void (await redis.call('ACL', 'DELUSER', user)));
   Object.assign(url, { username: user, password: 'wrong' });
-  const log = createLog({ service: 'test', level: 'silent', format: 'json' });
-  await expect(withRedis({ REDIS_URL: url.href, log }, async () => undefined)).rejects.toThrow(
-    `Redis at ${url.host} refuses the user or the password of REDIS_URL.`,
-  );
+  const opening = withRedis({ REDIS_URL: url.href, log: silentLog }, async () => undefined);
+  await expect(opening).rejects.toThrow(`Redis at ${url.host} refuses the user or the password of REDIS_URL.`);
 });

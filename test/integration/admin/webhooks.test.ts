@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { made } from '../../helpers/accounts/made.ts';
 import { post } from '../../helpers/clients/keyed-requests.ts';
 import { AdminClient } from '#services/rtr/commands/admin/admin-client.ts';
 import { testWebhook } from '#services/rtr/commands/admin/webhooks/deliveries.ts';
@@ -65,15 +66,10 @@ describe('rtr webhooks add', () => {
   it('lets a member create webhooks only for themselves', async () => {
     const { id: ownerId } = await rtr.json('users', 'create', `bob@${domain}`);
     const wanted = { name: 'bob', scopes: ['admin'], expiresAt: Date.now() + 60_000, ownerId } as const;
-    const token = await open.accounts.adminTokens.create(wanted);
-    if (typeof token === 'string') throw new Error(token);
-    const { id } = await rtr.json('users', 'show', `ada@${domain}`);
-    const answer = await post({
-      url: cluster.url,
-      key: token.raw,
-      path: '/admin/v1/webhooks',
-      body: { kind: 'user', userId: id, url, events: ['batch.*'] },
-    });
+    const { raw: key } = made(await open.accounts.adminTokens.create(wanted));
+    const { id: userId } = await rtr.json('users', 'show', `ada@${domain}`);
+    const body = { kind: 'user', userId, url, events: ['batch.*'] };
+    const answer = await post({ url: cluster.url, key, path: '/admin/v1/webhooks', body });
     expect(answer.status).toBe(404);
     expect(await open.endpoints.list()).toEqual([]);
   });
@@ -86,9 +82,8 @@ describe('rtr webhooks', () => {
     const { endpoint } = await open.add(url);
     const { id } = endpoint;
     expect(await rtr('webhooks', 'disable', id)).toEqual([`Webhook ${id} is disabled.`]);
-    expect((await rtr('webhooks', 'list'))[1]).toMatch(
-      new RegExp(`^${id}  router  \\d{4}-\\d\\d-\\d\\d  disabled  batch\\.\\*  ${url}$`),
-    );
+    const listed = new RegExp(`^${id}  router  \\d{4}-\\d\\d-\\d\\d  disabled  batch\\.\\*  ${url}$`);
+    expect((await rtr('webhooks', 'list'))[1]).toMatch(listed);
     expect(await rtr.json('webhooks', 'enable', id)).toMatchObject({ id, enabled: true });
     const [line] = await rtr('webhooks', 'rotate', id, '--overlap-hours', '1');
     expect(line).toMatch(new RegExp(`^The new secret of webhook ${id}, shown only this once: whsec_`));
@@ -112,11 +107,8 @@ describe('rtr webhooks test, deliveries and repeat', () => {
     await failing;
     // Without a runner, the command waits for the outcome for a bounded time.
     const { raw } = await rtr.json('tokens', 'create', '--name', 'waits', '--scopes', 'admin');
-    const client = new AdminClient({
-      url: cluster.url,
-      token: () => Promise.resolve(String(raw)),
-      unknownTokenMessage: '',
-    });
+    const token = () => Promise.resolve(String(raw));
+    const client = new AdminClient({ url: cluster.url, token, unknownTokenMessage: '' });
     const context = { client, print: () => undefined, json: false };
     await expect(testWebhook(context, endpoint.id, 300)).rejects.toThrow('No batch runner has tried it yet.');
   });

@@ -1,24 +1,26 @@
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { post } from '../../helpers/clients/keyed-requests.ts';
 import type { Overview } from '#services/console/contract/live.ts';
 import { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { listenLive } from '../../helpers/console/listen-live.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { firstAdministrator } from '../../helpers/console/first-administrator.ts';
+import { makeKey } from '../../helpers/console/make-key.ts';
 import { inviteToConsole } from '../../helpers/console/open-as.ts';
 import { startQuotingEngine } from '../../helpers/upstreams/start-quoting-engine.ts';
 import { goodPassword } from '../../helpers/console/good-password.ts';
+import { stopAfterTest } from '../../helpers/stop-after-test.ts';
 import { until } from '../../helpers/until.ts';
 import { useStarted } from '../../helpers/use-started.ts';
 
 let other: Awaited<ReturnType<Cluster['addIngress']>>;
 let admin: ConsoleClient;
 
-const cluster = useStarted(() => startCluster(), 60_000);
+const cluster = useStarted(() => startCluster());
 beforeAll(async () => {
   other = await cluster.addIngress({ DRAIN_MS: '20000' });
   ({ client: admin } = await firstAdministrator(cluster));
-}, 60_000);
+});
 
 async function ask(url: string): Promise<void> {
   const body = { model: 'demo', messages: [{ role: 'user', content: 'Hello!' }] };
@@ -63,7 +65,7 @@ describe('the live feed', () => {
     const { news, isOver } = await listenLive(page);
     await until(() => news.workers !== undefined);
     expect((await page.delete('/session')).status).toBe(204);
-    await until(isOver, 8_000);
+    await until(isOver);
   });
 });
 
@@ -107,23 +109,14 @@ it('lists the models, and the formats with their paths', async () => {
 
 const secret = 'zebra-diary-7f3';
 
-async function join(name: string, teamId: string): Promise<ConsoleClient> {
-  return (await inviteToConsole({ client: admin }, name, { teamId })).client;
-}
-
-async function makeKey(client: ConsoleClient, wanted: object): Promise<Record<string, string>> {
-  const { status, body } = await client.post('/keys', { name: 'a key', ...wanted });
-  if (status !== 201) throw new Error(`no key: ${JSON.stringify(body)}`);
-  return { authorization: `Bearer ${body.raw}` };
-}
+const join = async (name: string, teamId: string) =>
+  (await inviteToConsole({ client: admin }, name, { teamId })).client;
 
 /** Sends a prompt that the engine rejects and quotes. Returns the id of the request. */
 async function failWith(prompt: string, headers: Record<string, string>, url = cluster.url): Promise<string> {
-  const answer = await fetch(`${url}/api/openai/chat/completions`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify({ model: 'quoter', stream: true, messages: [{ role: 'user', content: prompt }] }),
-  });
+  const body = JSON.stringify({ model: 'quoter', stream: true, messages: [{ role: 'user', content: prompt }] });
+  const sent = { 'content-type': 'application/json', ...headers };
+  const answer = await fetch(`${url}/api/openai/chat/completions`, { method: 'POST', headers: sent, body });
   await answer.text();
   return answer.headers.get('x-request-id') ?? '';
 }
@@ -138,16 +131,16 @@ async function readEverything(client: ConsoleClient): Promise<string> {
 }
 
 it('administrators see the code and place of every failure, members of their own, and nobody an upstream message', async () => {
-  const engine = await startQuotingEngine();
-  onTestFinished(() => engine.stop());
-  const quoting = await cluster.addWorker({ ENGINE_URL: engine.url, ENGINE_KIND: 'openai' });
-  onTestFinished(async () => void (await quoting.stop()));
+  const engine = stopAfterTest(await startQuotingEngine());
+  const quoting = stopAfterTest(await cluster.addWorker({ ENGINE_URL: engine.url, ENGINE_KIND: 'openai' }));
   const team = String((await admin.post('/teams', { name: 'Crew' })).body.id);
   const [bert, carol] = [await join('Bert', team), await join('Carol', team)];
   const pages = [await listenLive(admin), await listenLive(bert), await listenLive(carol)] as const;
   const elsewhere = await listenLive(bert, other.url);
 
-  const personal = await makeKey(bert, { kind: 'user' });
+  const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+  const personal = bearer((await makeKey(bert)).raw);
+  const ofTeam = await makeKey(admin, { kind: 'team', teamId: team });
   const session = { cookie: bert.cookie ?? '', 'x-csrf-token': bert.csrfToken ?? '' };
   const own = [
     await failWith(`400 ${secret}`, personal),
@@ -155,8 +148,8 @@ it('administrators see the code and place of every failure, members of their own
     await failWith(`event ${secret}`, session),
   ];
   const others = [
-    await failWith(`400 ${secret}`, await makeKey(admin, { kind: 'team', teamId: team })),
-    await failWith(`400 ${secret}`, { authorization: `Bearer ${cluster.key}` }),
+    await failWith(`400 ${secret}`, bearer(ofTeam.raw)),
+    await failWith(`400 ${secret}`, bearer(cluster.key)),
   ];
 
   const [seenByAdmin, seenByBert, seenByCarol] = pages.map(({ news }) => news);
@@ -165,11 +158,8 @@ it('administrators see the code and place of every failure, members of their own
   expect(ids(seenByAdmin)).toEqual([...own, ...others].sort());
   expect(ids(seenByBert)).toEqual([...own].sort());
   expect(ids()).toEqual(ids(seenByBert));
-  expect(seenByBert?.failures?.map(({ code }) => code).sort()).toEqual([
-    'invalid_request',
-    'upstream_failed',
-    'upstream_failed',
-  ]);
+  const codes = ['invalid_request', 'upstream_failed', 'upstream_failed'];
+  expect(seenByBert?.failures?.map(({ code }) => code).sort()).toEqual(codes);
   const worker = String((await quoting.line('gpu-worker is ready'))['worker']);
   for (const failure of seenByAdmin?.failures ?? []) expect(failure).toMatchObject({ tier: 'gpu', worker });
 
@@ -190,6 +180,7 @@ it('an open live feed does not keep an ingress from stopping', async () => {
   await until(() => news.workers !== undefined);
   const begin = performance.now();
   expect(await other.process.stop()).toBe(0);
-  expect(performance.now() - begin).toBeLessThan(5_000);
+  // It would wait for other streams for twenty seconds.
+  expect(performance.now() - begin).toBeLessThan(15_000);
   await until(isOver);
 });

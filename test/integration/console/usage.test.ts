@@ -4,14 +4,14 @@ import type { ConsoleClient } from '../../helpers/console/console-client.ts';
 import { useCluster } from '../../helpers/cluster/share-cluster.ts';
 import { newAdministrator } from '../../helpers/console/new-administrator.ts';
 import { until } from '../../helpers/until.ts';
+import { useStarted } from '../../helpers/use-started.ts';
 
-let other: { url: string };
 let ada: ConsoleClient;
 let adaId: string;
 
 const cluster = useCluster();
+const other = useStarted(() => cluster.otherIngress());
 beforeAll(async () => {
-  other = await cluster.otherIngress();
   ({ client: ada, id: adaId } = await newAdministrator(cluster));
 });
 afterAll(() => ada?.delete('/prices/demo'));

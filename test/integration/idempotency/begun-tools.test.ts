@@ -1,14 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { newKey, post } from '../../helpers/clients/keyed-requests.ts';
+import { get, newKey, post } from '../../helpers/clients/keyed-requests.ts';
 import { useScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { until } from '../../helpers/until.ts';
 import { useFolder } from '../../helpers/files/temporary-folder.ts';
 
 const folder = useFolder();
 const diary = join(folder, 'diary');
-const environment = { MCP_CONFIG: join(folder, 'mcp.json'), TOOL_TIMEOUT_MS: '2000' };
+const environment = { MCP_CONFIG: join(folder, 'mcp.json'), TOOL_TIMEOUT_MS: '5000' };
 
 const cluster = useScriptedCluster();
 beforeAll(async () => {
@@ -19,17 +19,10 @@ beforeAll(async () => {
   await until(async () => (await toolNames()).includes('"wait"'));
 });
 
-async function toolNames(): Promise<string> {
-  const headers = { authorization: `Bearer ${cluster.key}` };
-  return (await fetch(`${cluster.url}/api/tools/v1/list`, { headers })).text();
-}
+const toolNames = async () => (await get(cluster, '/tools/v1/list')).text();
 
 /** Returns how often the tool was called that does not end by itself. */
-function calls(): number {
-  return readFileSync(diary, 'utf8')
-    .split('\n')
-    .filter((line) => line === 'waiting').length;
-}
+const calls = () => readFileSync(diary, 'utf8').match(/^waiting$/gm)?.length ?? 0;
 
 function execute(key: string): Promise<Response> {
   const body = { tool: 'wait', input: {} };
@@ -51,10 +44,8 @@ describe('a tool that was begun for a request with an idempotency key', () => {
       how: 'loses its server',
       status: 502,
       fail: () => {
-        const started = readFileSync(diary, 'utf8')
-          .match(/started \d+/g)
-          ?.at(-1);
-        process.kill(Number(started?.slice('started '.length)), 'SIGKILL');
+        const started = readFileSync(diary, 'utf8').match(/(?<=started )\d+/g);
+        process.kill(Number(started?.at(-1)), 'SIGKILL');
         return Promise.resolve();
       },
     },

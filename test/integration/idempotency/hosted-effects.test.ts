@@ -34,7 +34,7 @@ async function leaveAndReturn(
   return { turns: (await engineState(cluster)).started - started, again };
 }
 
-const slowly = `[demo rate=40]\n[demo say ${JSON.stringify('Badgers dig. '.repeat(30))}]`;
+const slowly = `[demo rate=20]\n[demo say ${JSON.stringify('Badgers dig. '.repeat(30))}]`;
 
 describe('a keyed request whose client leaves', () => {
   it('continues to its end once a tool of an MCP server was called: the tool is not called again', async () => {

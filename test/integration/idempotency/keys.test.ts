@@ -1,17 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
 import { chat, engineState, newKey, post, type KeyedPost } from '../../helpers/clients/keyed-requests.ts';
 import { useCluster } from '../../helpers/cluster/share-cluster.ts';
 import { until } from '../../helpers/until.ts';
-
-let otherUrl: string;
+import { useStarted } from '../../helpers/use-started.ts';
 
 const cluster = useCluster();
-beforeAll(async () => {
-  ({ url: otherUrl } = await cluster.otherIngress());
-});
+const other = useStarted(() => cluster.otherIngress());
 
 /** Sends a request with a key to one of the two ingress nodes. */
 function send(idempotencyKey: string, asked: Partial<KeyedPost> & Pick<KeyedPost, 'body'>): Promise<Response> {
@@ -19,14 +16,13 @@ function send(idempotencyKey: string, asked: Partial<KeyedPost> & Pick<KeyedPost
   return post({ url: cluster.url, key: cluster.key, ...asked, headers });
 }
 
-async function executions(): Promise<number> {
-  return (await engineState(cluster)).started;
-}
+const executions = async () => (await engineState(cluster)).started;
 
 /** Returns those ids of these requests that are in the ledger, after each ingress has written all earlier requests. */
 async function recorded(...answers: Response[]): Promise<string[]> {
   const ids = new Set(answers.map(idOf));
-  const later = await Promise.all(places().map(({ url }) => post({ url, key: cluster.key, body: chat('tokens=1') })));
+  const urls = [cluster.url, other.url];
+  const later = await Promise.all(urls.map((url) => post({ url, key: cluster.key, body: chat('tokens=1') })));
   const written = async (): Promise<string[]> => (await readUsage(cluster.prefix, cluster.keyId)).map(({ id }) => id);
   await until(async () => {
     const all = await written();
@@ -35,25 +31,20 @@ async function recorded(...answers: Response[]): Promise<string[]> {
   return (await written()).filter((id) => ids.has(id));
 }
 
-function idOf({ headers }: Response): string {
-  return headers.get('x-request-id') ?? '';
-}
-
-const places = () => [
-  { place: 'the same ingress', url: cluster.url },
-  { place: 'another ingress', url: otherUrl },
-];
+const idOf = ({ headers }: Response): string => headers.get('x-request-id') ?? '';
 
 describe('a request with an idempotency key', () => {
-  it.each([0, 1])('joins the running one, which is executed once (ingress %i)', async (at) => {
-    const { url } = places()[at] ?? { url: '' };
+  it.each([
+    ['the same', () => cluster.url],
+    ['another', () => other.url],
+  ])('joins the running one at %s ingress, which is executed once', async (_, place) => {
     for (const stream of [false, true]) {
       const key = newKey();
       const body = chat('tokens=30 rate=40', { stream });
       const started = await executions();
       const first = send(key, { body });
       await until(async () => (await executions()) === started + 1);
-      const second = await send(key, { body, url });
+      const second = await send(key, { body, url: place() });
       const texts = await Promise.all([(await first).text(), second.text()]);
       expect(second.headers.get('idempotent-replayed')).toBe('true');
       expect(texts[1]).toBe(texts[0]);
@@ -68,18 +59,13 @@ describe('a request with an idempotency key', () => {
     const body = chat('tokens=3');
     const started = await executions();
     await (await send(key, { body })).text();
-    const other = await send(key, { body: chat('tokens=4'), url: otherUrl });
-    expect(other.status).toBe(422);
-    expect(other.headers.get('x-should-retry')).toBe('false');
-    expect(await other.json()).toMatchObject({
-      error: { type: 'invalid_request_error', code: 'idempotency_key_reused', param: 'idempotency-key' },
-    });
+    const reused = await send(key, { body: chat('tokens=4'), url: other.url });
+    expect([reused.status, reused.headers.get('x-should-retry')]).toEqual([422, 'false']);
+    const reuse = { type: 'invalid_request_error', code: 'idempotency_key_reused', param: 'idempotency-key' };
+    expect(await reused.json()).toMatchObject({ error: reuse });
     const elsewhere = await send(key, { body: { ...body, max_tokens: 5 }, path: '/anthropic/v1/messages' });
-    expect(elsewhere.status).toBe(422);
-    expect(await elsewhere.json()).toMatchObject({
-      type: 'error',
-      error: { type: 'invalid_request_error', message: expect.stringContaining('another endpoint') as string },
-    });
+    const error = { type: 'invalid_request_error', message: expect.stringContaining('another endpoint') };
+    expect([elsewhere.status, await elsewhere.json()]).toMatchObject([422, { type: 'error', error }]);
     expect(await executions()).toBe(started + 1);
     // Also while the first request runs.
     const running = newKey();
@@ -92,8 +78,8 @@ describe('a request with an idempotency key', () => {
   it('with a malformed key is refused', async () => {
     for (const wrong of ['', 'a'.repeat(256), 'tab\there']) {
       const answer = await send(wrong, { body: chat('tokens=3') });
-      expect(answer.status).toBe(400);
-      expect(await answer.json()).toMatchObject({ error: { code: 'invalid_value', param: 'idempotency-key' } });
+      const error = { code: 'invalid_value', param: 'idempotency-key' };
+      expect([answer.status, await answer.json()]).toMatchObject([400, { error }]);
     }
     const longest = await send('a'.repeat(255), { body: chat('tokens=3') });
     expect(longest.status).toBe(200);
@@ -129,7 +115,7 @@ describe('a request with an idempotency key', () => {
     const refused = await send(final, { body: wrong });
     expect(refused.status).toBe(400);
     const text = await refused.text();
-    const again = await send(final, { body: wrong, url: otherUrl });
+    const again = await send(final, { body: wrong, url: other.url });
     expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([400, 'true']);
     expect(await again.text()).toBe(text);
     expect(await recorded(refused, again)).toEqual([idOf(refused)]);
@@ -141,7 +127,7 @@ describe('a request with an idempotency key', () => {
     const text = await (await send(key, { body })).text();
     expect(text).toContain('"error"');
     const started = await executions();
-    expect(await (await send(key, { body, url: otherUrl })).text()).toBe(text);
+    expect(await (await send(key, { body, url: other.url })).text()).toBe(text);
     expect(await executions()).toBe(started);
   });
 
@@ -156,7 +142,7 @@ describe('a request with an idempotency key', () => {
     const counted = async () => (await counts()).map((count, at) => count - (before[at] ?? 0));
     const { raw, id } = await cluster.addKey({});
     const { connection } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
-    const [key, asked, started] = [newKey(), { key: raw, body: chat('tokens=20 rate=40') }, await executions()];
+    const [key, asked, started] = [newKey(), { key: raw, body: chat('tokens=20 rate=5') }, await executions()];
     const first = send(key, asked);
     await until(async () => (await executions()) === started + 1);
     await (await send(key, asked)).text();

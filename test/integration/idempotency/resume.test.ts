@@ -2,23 +2,14 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
-import {
-  chat,
-  engineState,
-  eventsIn,
-  idsOf,
-  newKey,
-  readEvents,
-  sendWithKey,
-  upTo,
-  type NumberedEvent,
-  type RepeatedPost,
-} from '../../helpers/clients/keyed-requests.ts';
+import { chat, engineState, eventsIn, idsOf, newKey } from '../../helpers/clients/keyed-requests.ts';
+import { readEvents, sendWithKey, upTo } from '../../helpers/clients/keyed-requests.ts';
+import type { NumberedEvent, RepeatedPost } from '../../helpers/clients/keyed-requests.ts';
 import { useCluster } from '../../helpers/cluster/share-cluster.ts';
 import { until } from '../../helpers/until.ts';
 import { useStarted } from '../../helpers/use-started.ts';
 
-const cluster = useCluster({ ingress: { IDEMPOTENCY_GRACE_MS: '5000', KEEP_ALIVE_MS: '200' } });
+const cluster = useCluster({ ingress: { IDEMPOTENCY_GRACE_MS: '8000', KEEP_ALIVE_MS: '200' } });
 const other = useStarted(() => cluster.otherIngress());
 
 const prompt = (words: string) => `Tell a story.\n[demo ${words}]`;
@@ -88,8 +79,8 @@ describe.each(formats)('a stream of the $format format with an idempotency key',
 
 describe('a stream with an idempotency key', () => {
   it('has no ids at keep-alives, which are not sent again', async () => {
-    for (const { path, body, format } of formats.slice(0, 3)) {
-      const asked = { path, body: body('tokens=6 delay=1500'), key: newKey() };
+    const check = async ({ path, body, format }: (typeof formats)[number]): Promise<void> => {
+      const asked = { path, body: body('tokens=6 delay=4000'), key: newKey() };
       const [first, joined] = await Promise.all([
         send(asked).then((answer) => answer.text()),
         send({ ...asked, url: other.url }).then((answer) => answer.text()),
@@ -103,13 +94,13 @@ describe('a stream with an idempotency key', () => {
       const replayed = await (await send(asked)).text();
       expect(replayed).not.toContain(sign);
       expect(eventsIn(replayed)).toEqual(eventsIn(first));
-    }
+    };
+    await Promise.all(formats.slice(0, 3).map(check));
   });
 
   it('that is unknown is not executed when it is to continue', async () => {
     const { started } = await engineState(cluster);
-    const asked = { path: '/openai/v1/chat/completions', body: chat('tokens=5', { stream: true }), key: newKey() };
-    const answer = await send({ ...asked, after: 3 });
+    const answer = await send({ body: chat('tokens=5', { stream: true }), key: newKey(), after: 3 });
     expect(answer.status).toBe(409);
     expect(answer.headers.get('x-should-retry')).toBe('false');
     expect(await answer.json()).toMatchObject({ error: { code: 'answer_not_kept' } });
@@ -117,11 +108,7 @@ describe('a stream with an idempotency key', () => {
   });
 
   it('that is executed again has other ids, so that no client gets the rest of another text', async () => {
-    const asked = {
-      path: '/openai/v1/chat/completions',
-      body: chat('tokens=900 rate=60', { stream: true }),
-      key: newKey(),
-    };
+    const asked = { body: chat('tokens=1500 rate=60', { stream: true }), key: newKey() };
     const { aborted } = await engineState(cluster);
     const cut = new AbortController();
     const seen = await readEvents(await send({ ...asked, signal: cut.signal }), 3, cut);
@@ -137,8 +124,7 @@ describe('a stream with an idempotency key', () => {
   });
 
   it('that is to continue after an event which never comes ends with an error', async () => {
-    const body = chat('tokens=20 rate=20', { stream: true });
-    const asked = { path: '/openai/v1/chat/completions', body, key: newKey() };
+    const asked = { body: chat('tokens=20 rate=5', { stream: true }), key: newKey() };
     const { started } = await engineState(cluster);
     const first = send(asked).then((answer) => answer.text());
     await until(async () => (await engineState(cluster)).started === started + 1);
@@ -150,7 +136,7 @@ describe('a stream with an idempotency key', () => {
   });
 
   it('whose answer is not a stream cannot continue after an event', async () => {
-    const asked = { path: '/openai/v1/chat/completions', body: chat('tokens=5'), key: newKey() };
+    const asked = { body: chat('tokens=5'), key: newKey() };
     await (await send(asked)).text();
     const answer = await send({ ...asked, after: 3 });
     expect(answer.status).toBe(400);
@@ -182,18 +168,18 @@ const content = 'Tell a story.\n[demo tokens=60 rate=80]';
 /** Streams an answer through an SDK: the text of each event, empty for most other events. */
 type Ask = (url: string, headers: Record<string, string>, signal: AbortSignal) => AsyncIterable<string>;
 
+const openaiAt = (url: string) => new OpenAI({ baseURL: `${url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
+
 async function* chatTexts(...[url, headers, signal]: Parameters<Ask>): AsyncIterable<string> {
-  const client = new OpenAI({ baseURL: `${url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
   const body = { model: 'demo', messages: [{ role: 'user' as const, content }], stream: true as const };
-  for await (const { choices } of await client.chat.completions.create(body, { headers, signal }))
+  for await (const { choices } of await openaiAt(url).chat.completions.create(body, { headers, signal }))
     yield choices[0]?.delta.content ?? '';
 }
 
 async function* responseTexts(...[url, headers, signal]: Parameters<Ask>): AsyncIterable<string> {
-  const client = new OpenAI({ baseURL: `${url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
   const body = { model: 'demo', input: content, stream: true as const };
   let number = Number(headers['last-event-id'] ?? -1);
-  for await (const event of await client.responses.create(body, { headers, signal })) {
+  for await (const event of await openaiAt(url).responses.create(body, { headers, signal })) {
     expect('sequence_number' in event && event.sequence_number).toBe(++number);
     yield event.type === 'response.output_text.delta' ? event.delta : '';
   }
@@ -201,13 +187,8 @@ async function* responseTexts(...[url, headers, signal]: Parameters<Ask>): Async
 
 async function* messageTexts(...[url, headers, signal]: Parameters<Ask>): AsyncIterable<string> {
   const client = new Anthropic({ baseURL: `${url}/api/anthropic`, apiKey: cluster.key, maxRetries: 0 });
-  const body = {
-    model: 'demo',
-    messages: [{ role: 'user' as const, content }],
-    max_tokens: 500,
-    stream: true as const,
-  };
-  for await (const event of await client.messages.create(body, { headers, signal }))
+  const asked = { model: 'demo', messages: [{ role: 'user' as const, content }], max_tokens: 500 };
+  for await (const event of await client.messages.create({ ...asked, stream: true }, { headers, signal }))
     yield event.type === 'content_block_delta' && event.delta.type === 'text_delta' ? event.delta.text : '';
 }
 

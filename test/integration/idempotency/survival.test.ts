@@ -3,18 +3,8 @@ import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { readAllValues } from '../../helpers/accounts/read-all-values.ts';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
-import {
-  chat,
-  engineState,
-  eventsIn,
-  idsOf,
-  newKey,
-  post,
-  readEvents,
-  sendWithKey,
-  upTo,
-  type RepeatedPost,
-} from '../../helpers/clients/keyed-requests.ts';
+import { chat, engineState, eventsIn, idsOf, newKey, post } from '../../helpers/clients/keyed-requests.ts';
+import { readEvents, sendWithKey, upTo, type RepeatedPost } from '../../helpers/clients/keyed-requests.ts';
 import { type SharedCluster, useCluster } from '../../helpers/cluster/share-cluster.ts';
 import { least } from '../../helpers/least.ts';
 import { until } from '../../helpers/until.ts';
@@ -28,7 +18,7 @@ type Node = Awaited<ReturnType<SharedCluster['addIngress']>>;
 
 const cluster = useCluster();
 beforeAll(async () => {
-  const settings = { IDEMPOTENCY_GRACE_MS: '2500', IDEMPOTENCY_ANSWER_BYTES: '40000' };
+  const settings = { IDEMPOTENCY_GRACE_MS: '6000', IDEMPOTENCY_ANSWER_BYTES: '40000' };
   [{ url: otherUrl }, ofOwner, ofAll] = await Promise.all([
     cluster.otherIngress(),
     cluster.addIngress({ ...settings, IDEMPOTENCY_OWNER_BYTES: '60000', IDEMPOTENCY_KEYS: '40' }),
@@ -37,6 +27,11 @@ beforeAll(async () => {
 });
 
 const send = (asked: RepeatedPost) => sendWithKey(cluster, asked);
+const openStore = () => openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
+
+/** Sends a request with an idempotency key for another owner. */
+const postAs = (key: string, idempotencyKey: string, { body, url = cluster.url }: { body: object; url?: string }) =>
+  post({ url, key, body, headers: { 'idempotency-key': idempotencyKey } });
 
 describe('when the client of a request with an idempotency key has left', () => {
   it('the request is cancelled at once, and the next one with the key is executed', async () => {
@@ -62,7 +57,7 @@ describe('when the client of a request with an idempotency key has left', () => 
       await until(async () => (await engineState(cluster)).active === 0);
       return cancelledAfterMs;
     };
-    for (const stream of [true, false]) expect(await least(() => cancel(stream), 1_500, 3)).toBeLessThan(1_500);
+    for (const stream of [true, false]) expect(await least(() => cancel(stream), 1_500)).toBeLessThan(1_500);
   });
 
   it('the request continues for a client that joined, at another ingress too, and is cancelled when it leaves', async () => {
@@ -87,7 +82,7 @@ describe('when the client of a request with an idempotency key has left', () => 
     const [cut, leave] = [new AbortController(), new AbortController()];
     const first = await send({ ...asked, signal: cut.signal });
     const joined = await send({ ...asked, url: otherUrl, signal: leave.signal });
-    const seen = readEvents(joined, 60, leave);
+    const seen = readEvents(joined, 150, leave);
     await readEvents(first, 3, cut);
     await sleep(1_000);
     expect((await engineState(cluster)).aborted).toBe(aborted);
@@ -113,29 +108,27 @@ describe('when the client of a request with an idempotency key has left', () => 
     await readEvents(await send({ ...alone, signal: gone.signal }), 5, gone);
     const goneAt = performance.now();
     await until(async () => (await engineState(cluster)).aborted === before.aborted + 1);
-    expect(performance.now() - goneAt).toBeGreaterThan(2_000);
+    expect(performance.now() - goneAt).toBeGreaterThan(5_000);
     await until(async () => (await readUsage(cluster.prefix, cluster.keyId))[0]?.outcome === 'cancelled');
   });
 });
 
 describe('the stored answer to an idempotency key', () => {
   it('is sealed: neither the request nor the answer nor the key is readable in Redis', async () => {
-    const { connection } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
+    const { redis } = await openStore();
     const key = 'a-key-with-a-name';
     const secret = 'zanzibar-und-timbuktu';
     const said = `Hello.\n[demo say "The word is ${secret}."]`;
     const body = { model: 'demo', messages: [{ role: 'user', content: said }] };
     const { raw, id } = await cluster.addKey({});
-    expect(
-      await (await post({ url: cluster.url, key: raw, body, headers: { 'idempotency-key': key } })).text(),
-    ).toContain(secret);
-    await until(async () => (await connection.redis.zcard(`${cluster.prefix}:idempotent-ended-of:${id}`)) === 1);
-    const names = await connection.redis.keys(`${cluster.prefix}:idempotent-events:${id}:*`);
+    expect(await (await postAs(raw, key, { body })).text()).toContain(secret);
+    await until(async () => (await redis.zcard(`${cluster.prefix}:idempotent-ended-of:${id}`)) === 1);
+    const names = await redis.keys(`${cluster.prefix}:idempotent-events:${id}:*`);
     expect(names.length).toBeGreaterThan(0);
     // The search would find an unsealed text.
-    await connection.redis.xadd(`${cluster.prefix}:control`, '*', 'e', 'unsealed-and-found');
-    const texts = await readAllValues(connection.redis, `${cluster.prefix}:`);
-    await connection.redis.del(`${cluster.prefix}:control`);
+    await redis.xadd(`${cluster.prefix}:control`, '*', 'e', 'unsealed-and-found');
+    const texts = await readAllValues(redis, `${cluster.prefix}:`);
+    await redis.del(`${cluster.prefix}:control`);
     expect(texts).toContain('unsealed-and-found');
     for (const word of [secret, 'zanzibar', key, Buffer.from(secret).toString('base64').slice(0, -4)])
       expect(texts).not.toContain(word);
@@ -143,37 +136,36 @@ describe('the stored answer to an idempotency key', () => {
   });
 
   it('stays for ten minutes, and then the request is executed again', async () => {
-    const { connection } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
+    const { redis } = await openStore();
     const { raw, id } = await cluster.addKey({});
-    const asked = { url: cluster.url, key: raw, body: chat('tokens=3'), headers: { 'idempotency-key': newKey() } };
-    await (await post(asked)).text();
-    const namesOf = () => connection.redis.keys(`${cluster.prefix}:idempotent-*:${id}:*`);
+    const key = newKey();
+    const ask = () => postAs(raw, key, { body: chat('tokens=3') });
+    await (await ask()).text();
+    const namesOf = () => redis.keys(`${cluster.prefix}:idempotent-*:${id}:*`);
     await until(async () => (await namesOf()).length === 2);
-    await until(async () => (await post(asked)).headers.get('idempotent-replayed') === 'true');
+    await until(async () => (await ask()).headers.get('idempotent-replayed') === 'true');
     for (const name of await namesOf()) {
-      const left = await connection.redis.pttl(name);
-      expect(left).toBeGreaterThan(590_000);
+      const left = await redis.pttl(name);
+      expect(left).toBeGreaterThan(580_000);
       expect(left).toBeLessThanOrEqual(600_000);
-      await connection.redis.pexpire(name, 1);
+      await redis.pexpire(name, 1);
     }
     await until(async () => (await namesOf()).length === 0);
     const { started } = await engineState(cluster);
-    const again = await post(asked);
+    const again = await ask();
     expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, null]);
     expect((await engineState(cluster)).started).toBe(started + 1);
   });
 
   it('is removed with its owner', async () => {
-    const { store, connection } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
+    const { store, redis } = await openStore();
     const { raw, id } = await cluster.addKey({});
-    await (
-      await post({ url: cluster.url, key: raw, body: chat('tokens=3'), headers: { 'idempotency-key': newKey() } })
-    ).text();
-    const names = () => connection.redis.keys(`${cluster.prefix}:idempotent-*:${id}*`);
+    await (await postAs(raw, newKey(), { body: chat('tokens=3') })).text();
+    const names = () => redis.keys(`${cluster.prefix}:idempotent-*:${id}*`);
     await until(async () => (await names()).length >= 3);
     await store.revoke(id, Date.now());
     expect(await names()).toEqual([]);
-    expect(await connection.redis.zscore(`${cluster.prefix}:idempotent-bytes`, id)).toBeNull();
+    expect(await redis.zscore(`${cluster.prefix}:idempotent-bytes`, id)).toBeNull();
   });
 
   it('is bounded per answer: a longer one is not kept, and a duplicate gets an error', async () => {
@@ -212,11 +204,11 @@ describe('the stored answer to an idempotency key', () => {
 
   it('is bounded per owner and in total: the oldest answers go, and are not executed again', async () => {
     const { url } = ofOwner;
-    const { connection } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
+    const { redis } = await openStore();
     const [one, other] = [await cluster.addKey({}), await cluster.addKey({})];
     const body = chat('tokens=3500');
     const keys = [newKey(), newKey(), newKey(), newKey()];
-    const ask = (key: string, raw = one.raw) => post({ url, key: raw, body, headers: { 'idempotency-key': key } });
+    const ask = (key: string, raw = one.raw) => postAs(raw, key, { url, body });
     const replayed = async (key: string): Promise<string | null> => {
       const again = await ask(key);
       await again.text();
@@ -228,7 +220,7 @@ describe('the stored answer to an idempotency key', () => {
       await (await ask(key)).text();
       await until(async () => (await replayed(key)) === 'true');
     }
-    const bytes = Number(await connection.redis.zscore(`${cluster.prefix}:idempotent-bytes`, one.id));
+    const bytes = Number(await redis.zscore(`${cluster.prefix}:idempotent-bytes`, one.id));
     expect(bytes).toBeLessThanOrEqual(60_000);
     expect(bytes).toBeGreaterThan(20_000);
     const statuses = await Promise.all(keys.map(async (key) => (await ask(key)).status));
@@ -238,17 +230,16 @@ describe('the stored answer to an idempotency key', () => {
     // The bound of all owners.
     const third = await cluster.addKey({});
     const key = newKey();
-    await (await post({ url: ofAll.url, key: third.raw, body, headers: { 'idempotency-key': key } })).text();
-    await until(async () => Number(await connection.redis.get(`${cluster.prefix}:idempotent-total`)) <= 50_000);
-    const again = await post({ url: ofAll.url, key: third.raw, body, headers: { 'idempotency-key': key } });
+    await (await postAs(third.raw, key, { url: ofAll.url, body })).text();
+    await until(async () => Number(await redis.get(`${cluster.prefix}:idempotent-total`)) <= 50_000);
+    const again = await postAs(third.raw, key, { url: ofAll.url, body });
     expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
   });
 
   it('is bounded in the number of keys per owner', async () => {
     const { url } = ofOwner;
     const [one, other] = [await cluster.addKey({}), await cluster.addKey({})];
-    const ask = async (raw: string) =>
-      (await post({ url, key: raw, body: chat('tokens=1'), headers: { 'idempotency-key': newKey() } })).status;
+    const ask = async (raw: string) => (await postAs(raw, newKey(), { url, body: chat('tokens=1') })).status;
     const statuses = await Promise.all(Array.from({ length: 40 }, () => ask(one.raw)));
     expect(new Set(statuses)).toEqual(new Set([200]));
     expect(await ask(one.raw)).toBe(429);
@@ -261,8 +252,8 @@ describe('when the ingress that executes a request with an idempotency key is ki
     const nodes = [ofAll];
     const free = async (): Promise<number> => {
       const { process, url } = nodes.pop() ?? (await cluster.addIngress());
-      const asked = { key: newKey(), body: chat('tokens=60 rate=30') };
-      const streamed = { key: newKey(), body: chat('tokens=600 rate=30', { stream: true }) };
+      const asked = { key: newKey(), body: chat('tokens=80 rate=20') };
+      const streamed = { key: newKey(), body: chat('tokens=600 rate=20', { stream: true }) };
       const { started } = await engineState(cluster);
       const lost = [send({ ...asked, url }), send({ ...streamed, url })].map((answer) =>
         answer.then((sent) => sent.text()).catch(() => 'lost'),
@@ -287,7 +278,8 @@ describe('when the ingress that executes a request with an idempotency key is ki
       expect(replayed).toEqual({ replayed: 'true', text: await answer.text() });
       return freeAfterMs;
     };
-    expect(await least(free, 12_000, 2)).toBeLessThan(12_000);
+    // The new answer alone takes four.
+    expect(await least(free, 14_000, 2)).toBeLessThan(14_000);
   });
 });
 

@@ -8,22 +8,12 @@ import { useCluster } from '../../helpers/cluster/share-cluster.ts';
 
 const cluster = useCluster();
 
+const at = (path: string) => ({ baseURL: `${cluster.url}/api${path}`, apiKey: cluster.key });
+const compatible = { name: 'router', includeUsage: true };
 const formats: [string, () => (model: string) => LanguageModel][] = [
-  [
-    'the messages format (@ai-sdk/anthropic)',
-    () => createAnthropic({ baseURL: `${cluster.url}/api/anthropic/v1`, apiKey: cluster.key }),
-  ],
-  [
-    'the chat format (@ai-sdk/openai-compatible)',
-    () => {
-      const baseURL = `${cluster.url}/api/openai/v1`;
-      return createOpenAICompatible({ name: 'router', baseURL, apiKey: cluster.key, includeUsage: true });
-    },
-  ],
-  [
-    'the Responses format (@ai-sdk/openai)',
-    () => createOpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key }),
-  ],
+  ['the messages format (@ai-sdk/anthropic)', () => createAnthropic(at('/anthropic/v1'))],
+  ['the chat format (@ai-sdk/openai-compatible)', () => createOpenAICompatible({ ...at('/openai/v1'), ...compatible })],
+  ['the Responses format (@ai-sdk/openai)', () => createOpenAI(at('/openai/v1'))],
 ];
 
 describe.each(formats)('the AI SDK on %s', (_, provider) => {
@@ -96,11 +86,8 @@ describe('the AI SDK on every format', () => {
       // The SDK does not know the model, so the setting has to say that the model thinks.
       openai: { reasoningEffort: 'high', reasoningSummary: 'auto', forceReasoning: true },
     };
-    const { reasoningText, text } = await generateText({
-      model: provider()('demo'),
-      prompt: 'Think first.',
-      providerOptions,
-    });
+    const asked = { model: provider()('demo'), prompt: 'Think first.', providerOptions };
+    const { reasoningText, text } = await generateText(asked);
     expect(reasoningText?.length).toBeGreaterThan(0);
     expect(text.length).toBeGreaterThan(0);
   });

@@ -1,6 +1,6 @@
 import OpenAI7 from 'openai';
 import OpenAI6 from 'openai-6';
-import type { ResponseInput } from 'openai/resources/responses/responses';
+import type { ResponseInput, ResponseInputItem } from 'openai/resources/responses/responses';
 import { describe, expect, it } from 'vitest';
 import { post } from '../../helpers/clients/keyed-requests.ts';
 import { finishedResponse } from '../../helpers/clients/responses-schema.ts';
@@ -73,23 +73,13 @@ describe.each([
   });
 
   it('parses an answer by a schema', async () => {
+    const properties = { name: { type: 'string' }, age: { type: 'integer' } };
+    const schema = { type: 'object', properties, required: ['name', 'age'], additionalProperties: false };
     const answer = await client().responses.parse({
       model: 'demo',
       input: 'A person.',
       store: false,
-      text: {
-        format: {
-          type: 'json_schema',
-          name: 'person',
-          strict: true,
-          schema: {
-            type: 'object',
-            properties: { name: { type: 'string' }, age: { type: 'integer' } },
-            required: ['name', 'age'],
-            additionalProperties: false,
-          },
-        },
-      },
+      text: { format: { type: 'json_schema', name: 'person', strict: true, schema } },
     });
     expect(answer.output_parsed).toEqual({ name: expect.any(String) as string, age: expect.any(Number) as number });
   });
@@ -111,22 +101,13 @@ describe.each([
     expect(thinking?.content?.[0]?.text).toBe(thinking?.summary[0]?.text);
     expect(thinking?.encrypted_content).toMatch(/^[\w-]{40,}$/);
     expect(first.usage?.output_tokens_details.reasoning_tokens).toBeGreaterThan(0);
-    const second = await client().responses.create({
-      ...asked,
-      tools: [weather],
-      input: [
-        ...input,
-        ...(first.output as ResponseInput),
-        {
-          type: 'function_call_output',
-          call_id: call?.call_id ?? '',
-          output: [
-            { type: 'input_text', text: 'sunny' },
-            { type: 'input_image', image_url: image, detail: 'low' },
-          ],
-        },
-      ],
-    });
+    const output: ResponseInputItem.FunctionCallOutput['output'] = [
+      { type: 'input_text', text: 'sunny' },
+      { type: 'input_image', image_url: image, detail: 'low' },
+    ];
+    input.push(...(first.output as ResponseInput));
+    input.push({ type: 'function_call_output', call_id: call?.call_id ?? '', output });
+    const second = await client().responses.create({ ...asked, tools: [weather], input });
     expect(second.output_text).toContain('sunny');
   });
 
@@ -148,10 +129,8 @@ describe.each([
     [{ tools: [weather], tool_choice: { type: 'function', name: 'other' } }, 'tool_choice'],
   ])('is refused with the name of the field: %j', async (fields, param) => {
     const body = { model: 'demo', input: 'hi', store: false, ...fields };
-    await expect(client().responses.create(body as unknown as { model: string })).rejects.toMatchObject({
-      status: 400,
-      param,
-    });
+    const refused = client().responses.create(body as unknown as { model: string });
+    await expect(refused).rejects.toMatchObject({ status: 400, param });
   });
 });
 
@@ -197,16 +176,12 @@ const asksForPlace = { input: [user('Use get_place to find "Lake Garda".')], too
 
 describe('the cases of the public Open Responses suite', () => {
   it('a text, a system message, an earlier answer and an image each give a complete response', async () => {
+    const question = { type: 'input_text', text: 'What is this?' };
     const inputs = [
       [user('Greet me in three words.')],
       [{ type: 'message', role: 'system', content: 'You are a sailor.' }, user('Greet me.')],
       [user('I am Ada.'), { type: 'message', role: 'assistant', content: 'Good day, Ada.' }, user('Who am I?')],
-      [
-        user([
-          { type: 'input_text', text: 'What is this?' },
-          { type: 'input_image', image_url: image },
-        ]),
-      ],
+      [user([question, { type: 'input_image', image_url: image }])],
     ];
     for (const input of inputs) {
       expect(await answerTo({ input })).toMatchObject({ status: 'completed', output: [{ type: 'message' }] });

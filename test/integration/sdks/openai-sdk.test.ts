@@ -41,11 +41,8 @@ describe.each([
   });
 
   it('streams: role first, one id, and the last chunk with finish reason and usage', async () => {
-    const stream = await client().chat.completions.create({
-      model: 'demo',
-      stream: true,
-      messages: [{ role: 'user', content: 'Count the planets.' }],
-    });
+    const messages = [{ role: 'user' as const, content: 'Count the planets.' }];
+    const stream = await client().chat.completions.create({ model: 'demo', stream: true, messages });
     const chunks = [];
     for await (const chunk of stream) chunks.push(chunk);
     expect(new Set(chunks.map(({ id }) => id)).size).toBe(1);
@@ -60,10 +57,8 @@ describe.each([
   });
 
   it('accumulates with the .stream() helper', async () => {
-    const stream = client().chat.completions.stream({
-      model: 'demo',
-      messages: [{ role: 'user', content: 'A short answer, please.' }],
-    });
+    const messages = [{ role: 'user' as const, content: 'A short answer, please.' }];
+    const stream = client().chat.completions.stream({ model: 'demo', messages });
     let text = '';
     stream.on('content', (piece) => {
       text += piece;
@@ -102,18 +97,12 @@ describe.each([
   });
 
   it('sends an image', async () => {
-    const { choices } = await client().chat.completions.create({
-      model: 'auto',
-      messages: [
-        {
-          role: 'user',
-          content: [
-            { type: 'text', text: 'What is in this picture?' },
-            { type: 'image_url', image_url: { url: image } },
-          ],
-        },
-      ],
-    });
+    const content: OpenAI7.ChatCompletionContentPart[] = [
+      { type: 'text', text: 'What is in this picture?' },
+      { type: 'image_url', image_url: { url: image } },
+    ];
+    const messages = [{ role: 'user' as const, content }];
+    const { choices } = await client().chat.completions.create({ model: 'auto', messages });
     expect(choices[0]?.message.content).toMatch(/image/i);
   });
 
@@ -140,7 +129,7 @@ describe.each([
         const answer = await client().chat.completions.create(body, { signal });
         if (Symbol.asyncIterator in answer) for await (const _ of answer) continue;
       });
-    expect(await least(stop, 1_000, 3)).toBeLessThan(1_000);
+    expect(await least(stop, 1_000)).toBeLessThan(1_000);
   });
 
   it('lists the models and finds one', async () => {
@@ -163,11 +152,8 @@ describe.each([
   });
 
   it('throws when a stream broke', async () => {
-    const stream = await client().chat.completions.create({
-      model: 'demo',
-      stream: true,
-      messages: [{ role: 'user', content: 'Break.\n[demo fault=drop fault_after_tokens=5]' }],
-    });
+    const messages = [{ role: 'user' as const, content: 'Break.\n[demo fault=drop fault_after_tokens=5]' }];
+    const stream = await client().chat.completions.create({ model: 'demo', stream: true, messages });
     const read = async (): Promise<void> => {
       for await (const _ of stream) continue;
     };
@@ -179,7 +165,7 @@ describe('the openai SDK for Node 20, run by the Node of this machine', () => {
   it('streams an answer', async () => {
     const script = 'test/helpers/clients/ask-with-openai-6.mjs';
     const args = [script, `${cluster.url}/api/openai/v1`, cluster.key];
-    const { stdout } = await promisify(execFile)(hostNode(), args, { timeout: 15_000 });
+    const { stdout } = await promisify(execFile)(hostNode(), args, { timeout: 35_000 });
     expect(stdout).toContain('Say hello.');
   });
 });

@@ -11,21 +11,17 @@ import { useStarted } from '../../helpers/use-started.ts';
  * without a change to their files.
  */
 
-const withToy = `--import=${pathToFileURL(join(import.meta.dirname, 'add-toy.ts')).href}`;
+const withToy = { NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, 'add-toy.ts')).href}` };
 
 const cluster = useStarted(() =>
   startCluster({
-    ingress: {
-      ...withRegistry('prices: { demo: { input: 1, output: 2 } }'),
-      NODE_OPTIONS: withToy,
-      KEEP_ALIVE_MS: '200',
-    },
-    worker: { NODE_OPTIONS: withToy },
+    ingress: { ...withRegistry('prices: { demo: { input: 1, output: 2 } }'), ...withToy, KEEP_ALIVE_MS: '200' },
+    worker: withToy,
   }),
 );
 
-function talk(fields: object, url = cluster.url, headers: Record<string, string> = {}): Promise<Response> {
-  return fetch(`${url}/api/toy/v9/talk`, {
+function talk(fields: object, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(`${cluster.url}/api/toy/v9/talk`, {
     method: 'POST',
     body: JSON.stringify({ engine: 'demo', say: 'Hello!', ...fields }),
     headers: { 'x-toy-key': cluster.key, 'content-type': 'application/json', ...headers },
@@ -47,7 +43,7 @@ async function eventsOf(answer: Response): Promise<ToyEvent[]> {
 
 describe('a format that was added by one object and one folder', () => {
   it('is served without streaming, counted and billed', async () => {
-    const answer = await talk({ say: 'Hi!\n[demo tokens=17]' }, cluster.url, { 'x-request-id': 'toy-whole' });
+    const answer = await talk({ say: 'Hi!\n[demo tokens=17]' }, { 'x-request-id': 'toy-whole' });
     expect(answer.status).toBe(200);
     const body = (await answer.json()) as { id: string; said: string; in: number; out: number };
     expect(body).toMatchObject({ id: expect.stringMatching(/^toy-/) as string, out: 17 });
@@ -66,7 +62,7 @@ describe('a format that was added by one object and one folder', () => {
   });
 
   it('has its own keep-alives while a client waits', async () => {
-    const events = await eventsOf(await talk({ live: true, say: 'Hi!\n[demo delay=700]' }));
+    const events = await eventsOf(await talk({ live: true, say: 'Hi!\n[demo delay=3000]' }));
     expect(events[0]).toMatchObject({ name: 'wait', n: 1 });
     expect(events.at(-1)).toMatchObject({ name: 'over' });
   });
@@ -74,9 +70,8 @@ describe('a format that was added by one object and one folder', () => {
   it('has errors of its own before an answer', async () => {
     const refused = await talk({ say: 7 });
     expect(refused.status).toBe(400);
-    expect(await refused.json()).toEqual({
-      wrong: { code: 'invalid_request', message: 'toy: say is wrong', param: 'say' },
-    });
+    const wrong = { code: 'invalid_request', message: 'toy: say is wrong', param: 'say' };
+    expect(await refused.json()).toEqual({ wrong });
     const failed = await talk({ say: 'Hi!\n[demo fault=500]' });
     expect(failed.status).toBe(502);
     expect(await failed.json()).toMatchObject({ wrong: { code: 'upstream_failed' } });
@@ -86,9 +81,8 @@ describe('a format that was added by one object and one folder', () => {
   });
 
   it('has an error event of its own in a stream, whose relayed part is billed', async () => {
-    const answer = await talk({ live: true, say: 'Hi!\n[demo fault=drop after=6 rate=100]' }, cluster.url, {
-      'x-request-id': 'toy-broken',
-    });
+    const breaking = { live: true, say: 'Hi!\n[demo fault=drop after=6 rate=100]' };
+    const answer = await talk(breaking, { 'x-request-id': 'toy-broken' });
     expect(answer.status).toBe(200);
     const events = await eventsOf(answer);
     const pieces = events.filter(({ name }) => name === 'piece').length;
@@ -115,9 +109,9 @@ describe('a format that was added by one object and one folder', () => {
 
   it('is limited, and reports in its own headers what is left', async () => {
     const { raw } = await cluster.addKey({ limits: { requestsPerMinute: 1 } });
-    const first = await talk({}, cluster.url, { 'x-toy-key': raw });
+    const first = await talk({}, { 'x-toy-key': raw });
     expect([first.status, first.headers.get('toy-requests-left')]).toEqual([200, '0']);
-    const second = await talk({}, cluster.url, { 'x-toy-key': raw });
+    const second = await talk({}, { 'x-toy-key': raw });
     expect([second.status, await second.json()]).toMatchObject([429, { wrong: { code: 'rate_limit_exceeded' } }]);
   });
 

@@ -1,3 +1,4 @@
+import type { CreateEmbeddingResponse } from 'openai/resources/embeddings';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { embedText } from '#services/demo-engine/vectors/embed-text.ts';
 import { readUsage } from '../../helpers/accounts/read-usage.ts';
@@ -17,16 +18,10 @@ let doomed: ServiceProcess;
 const cluster = useCluster({ ingress: commonIngress() });
 beforeAll(async () => {
   // A part takes a while, so that a worker can be killed while it serves one.
-  const engine = { DEMO_MODELS: model, DEMO_FIRST_TOKEN_DELAY_MS: '150' };
+  const engine = { DEMO_MODELS: model, DEMO_FIRST_TOKEN_DELAY_MS: '600' };
   ({ engineUrl, worker: doomed } = await cluster.addEngine(engine, { SLOTS: '2' }));
   await Promise.all([1, 2].map(() => cluster.addWorker({ ENGINE_URL: engineUrl, SLOTS: '2' })));
 });
-
-interface Answer {
-  data: { index: number; embedding: number[] }[];
-  model: string;
-  usage: { prompt_tokens: number; total_tokens: number };
-}
 
 function embed(body: object, requestId: string, signal?: AbortSignal): Promise<Response> {
   const asked = { model, dimensions: 8, ...body };
@@ -39,7 +34,7 @@ async function recordsOf(requestId: string) {
 }
 
 /** Expects that each vector is that of its own text, computed by the engine's function. */
-function expectInOrder({ data }: Answer): void {
+function expectInOrder({ data }: CreateEmbeddingResponse): void {
   expect(data).toHaveLength(texts.length);
   const wrong = data.filter(({ index, embedding }, at) => {
     const own = embedText(texts[at] ?? '', 8);
@@ -58,15 +53,14 @@ describe('ten thousand texts', () => {
     const answer = await asked;
     expect(answer.status).toBe(200);
     expect(Number(answer.headers.get('x-rtr-attempts'))).toBeGreaterThan(0);
-    const whole = (await answer.json()) as Answer;
+    const whole = (await answer.json()) as CreateEmbeddingResponse;
     expectInOrder(whole);
     expect(whole.model).toBe(model);
     expect(whole.usage).toEqual({ prompt_tokens: 20_000, total_tokens: 20_000 });
     await until(async () => {
       const records = await recordsOf('split-killed');
-      expect(records).toMatchObject([
-        { operation: 'embed', outcome: 'done', promptTokens: 20_000, completionTokens: 0, cost: 20_000 * 1_000 },
-      ]);
+      const counts = { promptTokens: 20_000, completionTokens: 0, cost: 20_000 * 1_000 };
+      expect(records).toMatchObject([{ operation: 'embed', outcome: 'done', ...counts }]);
       // Forty parts, and the parts of the killed worker once more.
       expect(records[0]?.attempts).toBeGreaterThan(40);
     });

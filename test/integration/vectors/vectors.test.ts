@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { recordOf } from '../../helpers/accounts/read-usage.ts';
-import { post as postTo } from '../../helpers/clients/keyed-requests.ts';
+import { get, post as postTo } from '../../helpers/clients/keyed-requests.ts';
 import { commonIngress } from '../../helpers/cluster/common-ingress.ts';
 import { useCluster } from '../../helpers/cluster/share-cluster.ts';
 
@@ -58,17 +58,15 @@ describe('embeddings, by the official SDK', () => {
     expect(data[0]?.embedding).toHaveLength(17);
   });
 
+  const lists = [
+    [1, 2],
+    [3, 4, 5],
+  ];
+
   it.each([
     ['a text', 'one', 1],
     ['its tokens', [1, 2, 3], 1],
-    [
-      'lists of tokens',
-      [
-        [1, 2],
-        [3, 4, 5],
-      ],
-      2,
-    ],
+    ['lists of tokens', lists, 2],
   ])('are given for %s', async (_, input, count) => {
     const { data, usage } = await openai().embeddings.create({ model: 'embedder', input });
     expect(data).toHaveLength(count);
@@ -79,15 +77,9 @@ describe('embeddings, by the official SDK', () => {
     const answer = await post('/embeddings', { model: 'search', input: texts }, { 'x-request-id': 'embed-billed' });
     const { usage } = (await answer.json()) as OpenAI.CreateEmbeddingResponse;
     const tokens = usage.prompt_tokens;
-    expect(await recordOf(cluster, 'embed-billed')).toMatchObject({
-      operation: 'embed',
-      asked: 'search',
-      model: 'embedder',
-      outcome: 'done',
-      promptTokens: tokens,
-      completionTokens: 0,
-      cost: tokens * 2_000,
-    });
+    const served = { operation: 'embed', asked: 'search', model: 'embedder', outcome: 'done' };
+    const billed = { promptTokens: tokens, completionTokens: 0, cost: tokens * 2_000 };
+    expect(await recordOf(cluster, 'embed-billed')).toMatchObject({ ...served, ...billed });
   });
 
   it('count against limits of tokens before they are served', async () => {
@@ -148,10 +140,8 @@ describe('continued texts, by the official SDK', () => {
     expect(new Set(chunks.map(({ id }) => id)).size).toBe(1);
     const text = chunks.map(({ choices }) => choices[0]?.text ?? '').join('');
     expect(text).toContain('between “def add(a, b):” and “print(add(1, 2))”');
-    expect(chunks.at(-1)).toMatchObject({
-      choices: [{ finish_reason: 'stop' }],
-      usage: { completion_tokens: expect.any(Number) as number },
-    });
+    const usage = { completion_tokens: expect.any(Number) };
+    expect(chunks.at(-1)).toMatchObject({ choices: [{ finish_reason: 'stop' }], usage });
     expect(chunks.slice(0, -1).every(({ choices }) => choices[0]?.finish_reason === null)).toBe(true);
   });
 
@@ -203,11 +193,8 @@ describe('each model', () => {
   it.each(Object.entries(served))('%s is asked only for operations that it has', async (model, paths) => {
     for (const [path, body] of Object.entries(requests)) {
       const answer = await post(path, { model, ...body });
-      if (paths.includes(path)) expect(answer.status).toBe(200);
-      else {
-        expect(answer.status).toBe(400);
-        expect(await answer.json()).toMatchObject({ error: { param: 'model', type: 'invalid_request_error' } });
-      }
+      const error = { param: 'model', type: 'invalid_request_error' };
+      expect([answer.status, await answer.json()]).toMatchObject(paths.includes(path) ? [200, {}] : [400, { error }]);
     }
   });
 
@@ -239,54 +226,47 @@ describe('each model', () => {
       writer: ['generate', 'complete'],
       search: ['embed'],
     });
-    const headers = { 'x-api-key': cluster.key };
-    const messages = await (await fetch(`${cluster.url}/api/anthropic/v1/models`, { headers })).json();
+    const messages = await (await get(cluster, '/anthropic/v1/models')).json();
     expect((messages as { data: { id: string }[] }).data.map(({ id }) => id)).toEqual(['auto', 'writer']);
   });
 });
 
 describe('bad input', () => {
-  it.each<[string, object, { param: string | null; code: string }]>([
-    ['/embeddings', {}, { param: 'model', code: 'missing_required_parameter' }],
-    ['/embeddings', { model: 'embedder' }, { param: 'input', code: 'missing_required_parameter' }],
-    ['/embeddings', { model: 'embedder', input: '' }, { param: 'input', code: 'invalid_type' }],
-    ['/embeddings', { model: 'embedder', input: [] }, { param: 'input', code: 'invalid_type' }],
-    ['/embeddings', { model: 'embedder', input: ['a', ''] }, { param: 'input[1]', code: 'invalid_type' }],
-    ['/embeddings', { model: 'embedder', input: ['a', 5] }, { param: 'input[1]', code: 'invalid_type' }],
-    ['/embeddings', { model: 'embedder', input: [[1], []] }, { param: 'input[1]', code: 'invalid_type' }],
-    ['/embeddings', { model: 'embedder', input: [1, -2] }, { param: 'input[1]', code: 'invalid_type' }],
-    ['/embeddings', { model: 'embedder', input: 'a', dimensions: 0 }, { param: 'dimensions', code: 'invalid_type' }],
-    [
-      '/embeddings',
-      { model: 'embedder', input: 'a', encoding_format: 'hex' },
-      { param: 'encoding_format', code: 'invalid_type' },
-    ],
-    ['/rerank', { model: 'ranker', documents: ['a'] }, { param: 'query', code: 'missing_required_parameter' }],
-    ['/rerank', { model: 'ranker', query: 'a', documents: [] }, { param: 'documents', code: 'invalid_type' }],
-    ['/rerank', { model: 'ranker', query: 'a', documents: null }, { param: 'documents', code: 'invalid_type' }],
-    ['/rerank', { model: 'ranker', query: 'a', documents: [7] }, { param: 'documents[0]', code: 'invalid_type' }],
-    ['/rerank', { model: 'ranker', query: 'a', documents: ['a'], top_n: 0 }, { param: 'top_n', code: 'invalid_type' }],
-    ['/moderations', {}, { param: 'input', code: 'missing_required_parameter' }],
-    ['/moderations', { input: [] }, { param: 'input', code: 'invalid_type' }],
-    ['/moderations', { input: [{ type: 'text' }] }, { param: 'input[0].text', code: 'missing_required_parameter' }],
-    ['/completions', { model: 'writer' }, { param: 'prompt', code: 'missing_required_parameter' }],
-    ['/completions', { model: 'writer', prompt: [] }, { param: 'prompt', code: 'invalid_type' }],
-    ['/completions', { model: 'writer', prompt: 'a', suffix: 1 }, { param: 'suffix', code: 'invalid_type' }],
-    ['/completions', { model: 'writer', prompt: 'a', stop: 1 }, { param: 'stop', code: 'invalid_type' }],
-  ])('at %s, %j is refused with the field', async (path, body, expected) => {
+  const [missing, wrong] = ['missing_required_parameter', 'invalid_type'];
+
+  it.each<[string, object, param: string, code: string | undefined]>([
+    ['/embeddings', {}, 'model', missing],
+    ['/embeddings', { model: 'embedder' }, 'input', missing],
+    ['/embeddings', { model: 'embedder', input: '' }, 'input', wrong],
+    ['/embeddings', { model: 'embedder', input: [] }, 'input', wrong],
+    ['/embeddings', { model: 'embedder', input: ['a', ''] }, 'input[1]', wrong],
+    ['/embeddings', { model: 'embedder', input: ['a', 5] }, 'input[1]', wrong],
+    ['/embeddings', { model: 'embedder', input: [[1], []] }, 'input[1]', wrong],
+    ['/embeddings', { model: 'embedder', input: [1, -2] }, 'input[1]', wrong],
+    ['/embeddings', { model: 'embedder', input: 'a', dimensions: 0 }, 'dimensions', wrong],
+    ['/embeddings', { model: 'embedder', input: 'a', encoding_format: 'hex' }, 'encoding_format', wrong],
+    ['/rerank', { model: 'ranker', documents: ['a'] }, 'query', missing],
+    ['/rerank', { model: 'ranker', query: 'a', documents: [] }, 'documents', wrong],
+    ['/rerank', { model: 'ranker', query: 'a', documents: null }, 'documents', wrong],
+    ['/rerank', { model: 'ranker', query: 'a', documents: [7] }, 'documents[0]', wrong],
+    ['/rerank', { model: 'ranker', query: 'a', documents: ['a'], top_n: 0 }, 'top_n', wrong],
+    ['/moderations', {}, 'input', missing],
+    ['/moderations', { input: [] }, 'input', wrong],
+    ['/moderations', { input: [{ type: 'text' }] }, 'input[0].text', missing],
+    ['/completions', { model: 'writer' }, 'prompt', missing],
+    ['/completions', { model: 'writer', prompt: [] }, 'prompt', wrong],
+    ['/completions', { model: 'writer', prompt: 'a', suffix: 1 }, 'suffix', wrong],
+    ['/completions', { model: 'writer', prompt: 'a', stop: 1 }, 'stop', wrong],
+  ])('at %s, %j is refused with the field', async (path, body, param, code) => {
     const answer = await post(path, body);
-    expect(answer.status).toBe(400);
-    const { error } = (await answer.json()) as { error: object };
-    expect(Object.keys(error)).toEqual(['message', 'type', 'param', 'code']);
-    expect(error).toMatchObject({ type: 'invalid_request_error', ...expected });
+    const error = { message: expect.any(String), type: 'invalid_request_error', param, code };
+    expect([answer.status, await answer.json()]).toEqual([400, { error }]);
   });
 
   it.each(['/embeddings', '/rerank', '/completions', '/moderations'])(
     'a GET of %s names the allowed method',
     async (path) => {
-      const answer = await fetch(`${cluster.url}/api/openai${path}`, {
-        headers: { authorization: `Bearer ${cluster.key}` },
-      });
+      const answer = await get(cluster, `/openai${path}`);
       expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
     },
   );

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { post as postTo } from '../../helpers/clients/keyed-requests.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { useScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
@@ -10,6 +10,7 @@ import { startMessagesUpstream, type MessagesAnswer } from '../../helpers/upstre
 import { startReplayEngine } from '../../helpers/upstreams/replay-engine.ts';
 import type { ServiceProcess } from '../../helpers/processes/start-process.ts';
 import { customProvider } from '../../helpers/cluster/worker-settings.ts';
+import { stopAfterTest } from '../../helpers/stop-after-test.ts';
 import { useStarted } from '../../helpers/use-started.ts';
 
 const fixtures = 'test/fixtures/providers';
@@ -26,16 +27,9 @@ let claudeWorker: ServiceProcess;
 let gptWorker: ServiceProcess;
 
 beforeAll(async () => {
-  claudeWorker = await cluster.addCloudWorker({
-    PROVIDER: 'anthropic',
-    PROVIDER_URL: `${claude.url}/v1`,
-    ANTHROPIC_API_KEY: 'sk-ant-secret',
-  });
-  gptWorker = await cluster.addCloudWorker({
-    PROVIDER: 'openai',
-    PROVIDER_URL: `${gpt.url}/v1`,
-    OPENAI_API_KEY: 'sk-oai-secret',
-  });
+  const provider = (name: string, { url }: { url: string }) => ({ PROVIDER: name, PROVIDER_URL: `${url}/v1` });
+  claudeWorker = await cluster.addCloudWorker({ ...provider('anthropic', claude), ANTHROPIC_API_KEY: 'sk-ant-secret' });
+  gptWorker = await cluster.addCloudWorker({ ...provider('openai', gpt), OPENAI_API_KEY: 'sk-oai-secret' });
   await cluster.addCloudWorker(customProvider(custom.url, 'messages'));
 });
 
@@ -46,10 +40,13 @@ const post = (path: string, body: object, headers: Record<string, string> = {}) 
   postTo({ ...cluster, path: `/${path}`, body, headers });
 
 const hello = [{ role: 'user' as const, content: 'Hello' }];
-const tool = {
-  name: 'get_weather',
-  input_schema: { type: 'object' as const, properties: { city: { type: 'string' } } },
-};
+
+/** Sends a request of the messages format. */
+const say = (model: string, fields: object = {}) =>
+  post('anthropic/v1/messages', { model, max_tokens: 100, messages: hello, ...fields });
+
+const schema = { type: 'object' as const, properties: { city: { type: 'string' } } };
+const tool = { name: 'get_weather', input_schema: schema };
 const chatTool = { type: 'function' as const, function: { name: 'get_weather', parameters: tool.input_schema } };
 
 /** The outputs of the function calls in an answer. */
@@ -70,51 +67,40 @@ describe('a messages client on a messages upstream', () => {
     ['think', 'msg_01Kq7vXcN3Zt5WbYp8RfLmDs'],
     ['search', 'msg_01G7hKp2LqWx9TzRn4VbYcMd'],
   ])('gets the stream "%s" byte for byte, except for its id and the marks of signed thinking', async (name, id) => {
-    const answer = await post('anthropic/v1/messages', {
-      model: `claude-${name}`,
-      max_tokens: 100,
-      messages: hello,
-      stream: true,
-    });
+    const answer = await say(`claude-${name}`, { stream: true });
     expect(answer.headers.get('x-rtr-tier')).toBe('cloud');
     const raw = readFileSync(`${fixtures}/anthropic/${name}.sse`, 'utf8');
     expect(withUpstreamName(await answer.text(), `claude-${name}`, id)).toBe(raw);
   });
 
   it('gets an answer unchanged, except for its id and these marks', async () => {
-    const answer = await post('anthropic/v1/messages', { model: 'claude-think', max_tokens: 100, messages: hello });
+    const answer = await say('claude-think');
     const raw = readFileSync(`${fixtures}/anthropic/whole.json`, 'utf8');
     expect(withUpstreamName(await answer.text(), 'claude-think', 'msg_01Wh0LeAnSwEr00000000000')).toBe(raw);
   });
 
   it('has its request arrive unchanged: beta headers, cache marks, signatures, server tools, unknown fields', async () => {
+    const cache_control = { type: 'ephemeral' };
+    const thought = [
+      { type: 'thinking', thinking: 'Hm.', signature: 'EqkCsigned==' },
+      { type: 'redacted_thinking', data: 'opaque' },
+      { type: 'tool_use', id: 'toolu_1', name: 'get_weather', input: { city: 'Oslo' } },
+    ];
     const body = {
       model: 'claude-think',
       max_tokens: 4000,
       stream: true,
-      system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral', ttl: '1h' } }],
+      system: [{ type: 'text', text: 'Be brief.', cache_control: { ...cache_control, ttl: '1h' } }],
       thinking: { type: 'enabled', budget_tokens: 2048 },
       context_management: { edits: [{ type: 'clear_thinking_20251015' }] },
       tools: [
-        { ...tool, cache_control: { type: 'ephemeral' } },
+        { ...tool, cache_control },
         { type: 'web_search_20250305', name: 'web_search', max_uses: 3 },
       ],
       messages: [
         { role: 'user', content: 'Weather?' },
-        {
-          role: 'assistant',
-          content: [
-            { type: 'thinking', thinking: 'Hm.', signature: 'EqkCsigned==' },
-            { type: 'redacted_thinking', data: 'opaque' },
-            { type: 'tool_use', id: 'toolu_1', name: 'get_weather', input: { city: 'Oslo' } },
-          ],
-        },
-        {
-          role: 'user',
-          content: [
-            { type: 'tool_result', tool_use_id: 'toolu_1', content: 'Frogs.', cache_control: { type: 'ephemeral' } },
-          ],
-        },
+        { role: 'assistant', content: thought },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'Frogs.', cache_control }] },
       ],
       some_future_field: { deep: [1, 2, { three: null }] },
     };
@@ -125,16 +111,11 @@ describe('a messages client on a messages upstream', () => {
       'x-claude-code-session-id': 'a-session',
       'x-claude-code-prev-tool-durations': 'Bash=742;Read=9',
     };
-    const headers = {
-      ...passed,
-      cookie: 'session=secret',
-    };
-    await (await post('anthropic/v1/messages?beta=true', body, headers)).text();
+    await (await post('anthropic/v1/messages?beta=true', body, { ...passed, cookie: 'session=secret' })).text();
     const seen = claude.seen.at(-1);
     expect(JSON.stringify(seen?.body)).toBe(JSON.stringify(body));
     expect(seen?.headers).toMatchObject({ ...passed, 'x-api-key': 'sk-ant-secret' });
-    expect(seen?.headers).not.toHaveProperty('cookie');
-    expect(seen?.headers).not.toHaveProperty('authorization');
+    for (const name of ['cookie', 'authorization']) expect(seen?.headers).not.toHaveProperty(name);
   });
 
   it('has tokens counted by the upstream', async () => {
@@ -143,21 +124,15 @@ describe('a messages client on a messages upstream', () => {
   });
 
   it('gets an error event after the received part of a stream that broke', async () => {
-    const answer = await post('anthropic/v1/messages', {
-      model: 'claude-breaks',
-      max_tokens: 100,
-      messages: hello,
-      stream: true,
-    });
-    const text = await answer.text();
+    const text = await (await say('claude-breaks', { stream: true })).text();
     expect(text).toContain('So far so');
-    expect(text).toMatch(
-      /event: error\ndata: \{"type":"error","error":\{"details":null,"type":"overloaded_error"[^\n]*\n\n$/,
-    );
+    const overloaded =
+      /event: error\ndata: \{"type":"error","error":\{"details":null,"type":"overloaded_error"[^\n]*\n\n$/;
+    expect(text).toMatch(overloaded);
   });
 
   it('gets an error as the upstream wrote it, except for the id of the request', async () => {
-    const answer = await post('anthropic/v1/messages', { model: 'claude-long', max_tokens: 100, messages: hello });
+    const answer = await say('claude-long');
     const raw = JSON.parse(readFileSync(`${fixtures}/anthropic/too-long.json`, 'utf8')) as object;
     expect(answer.status).toBe(400);
     expect(await answer.json()).toEqual({ ...raw, request_id: answer.headers.get('request-id') });
@@ -193,10 +168,8 @@ describe('a session on a messages upstream', () => {
       ];
       messages.push({ role: 'user', content });
       const asked = { model: 'session-1', max_tokens: 4000, messages, tools: [tool] };
-      const answer =
-        turn % 3 === 0
-          ? await anthropic().messages.create(asked)
-          : await anthropic().messages.stream(asked).finalMessage();
+      const { messages: api } = anthropic();
+      const answer = await (turn % 3 === 0 ? api.create(asked) : api.stream(asked).finalMessage());
       called = answer.content.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []));
       messages.push({ role: 'assistant', content: answer.content });
     }
@@ -234,40 +207,18 @@ describe('the headers of a messages upstream', () => {
 
 describe('a chat client on a chat upstream', () => {
   it('keeps log probabilities, service tier and fingerprint, in both directions', async () => {
-    const stream = await openai().chat.completions.create(
-      {
-        model: 'gpt-words',
-        messages: hello,
-        stream: true,
-        logprobs: true,
-        top_logprobs: 1,
-        service_tier: 'flex',
-        max_tokens: 50,
-      },
-      { headers: { 'OpenAI-Beta': 'some-feature=v1' } },
-    );
+    const beta = { 'openai-beta': 'some-feature=v1' };
+    const likely = { logprobs: true, top_logprobs: 1, service_tier: 'flex' as const };
+    const asked = { model: 'gpt-words', messages: hello, stream: true as const, ...likely };
+    const stream = await openai().chat.completions.create({ ...asked, max_tokens: 50 }, { headers: beta });
     const chunks = [];
     for await (const chunk of stream) chunks.push(chunk);
-    expect(gpt.seen.at(-1)?.headers).toMatchObject({
-      authorization: 'Bearer sk-oai-secret',
-      'openai-beta': 'some-feature=v1',
-    });
-    expect(gpt.seen.at(-1)?.body).toEqual({
-      model: 'gpt-words',
-      messages: hello,
-      stream: true,
-      stream_options: { include_usage: true },
-      logprobs: true,
-      top_logprobs: 1,
-      service_tier: 'flex',
-      max_completion_tokens: 50,
-    });
+    expect(gpt.seen.at(-1)).toMatchObject({ headers: { authorization: 'Bearer sk-oai-secret', ...beta } });
+    const sent = { ...asked, stream_options: { include_usage: true }, max_completion_tokens: 50 };
+    expect(gpt.seen.at(-1)?.body).toEqual(sent);
     expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('')).toBe('Hello wörld!');
-    expect(chunks.flatMap((chunk) => chunk.choices[0]?.logprobs?.content ?? []).map(({ token }) => token)).toEqual([
-      'Hello',
-      ' wörld',
-      '!',
-    ]);
+    const tokens = chunks.flatMap((chunk) => chunk.choices[0]?.logprobs?.content ?? []).map(({ token }) => token);
+    expect(tokens).toEqual(['Hello', ' wörld', '!']);
     const last = chunks.at(-1);
     expect(last).toMatchObject({ service_tier: 'default', system_fingerprint: 'fp_44709d6fcb', model: 'gpt-words' });
     expect(last?.usage).toMatchObject({
@@ -287,55 +238,37 @@ describe('a chat client on a chat upstream', () => {
   });
 
   it('gets overflow with its code', async () => {
-    await expect(openai().chat.completions.create({ model: 'gpt-long', messages: hello })).rejects.toMatchObject({
-      status: 400,
-      code: 'context_length_exceeded',
-    });
+    const long = openai().chat.completions.create({ model: 'gpt-long', messages: hello });
+    await expect(long).rejects.toMatchObject({ status: 400, code: 'context_length_exceeded' });
   });
 });
 
 describe('a client of one format on an upstream of the other', () => {
   it('gets chat chunks of a messages stream', async () => {
-    const completion = await openai()
-      .chat.completions.stream(
-        { model: 'claude-think', messages: hello, tools: [chatTool], reasoning_effort: 'low' },
-        { headers: { 'OpenAI-Beta': 'x', 'anthropic-beta': 'y' } },
-      )
-      .finalChatCompletion();
-    const message = completion.choices[0]?.message;
-    expect(message?.content).toBe("I'll look up both cities.");
-    expect(message?.tool_calls?.map((call) => call.type === 'function' && call.function.arguments)).toEqual([
-      '{"city": "Oslo"}',
-      '{"city": "São Paulo"}',
-    ]);
+    const asked = { model: 'claude-think', messages: hello, tools: [chatTool], reasoning_effort: 'low' as const };
+    const headers = { 'OpenAI-Beta': 'x', 'anthropic-beta': 'y' };
+    const completion = await openai().chat.completions.stream(asked, { headers }).finalChatCompletion();
+    const calls = ['{"city": "Oslo"}', '{"city": "São Paulo"}'].map((json) => ({ function: { arguments: json } }));
+    const message = { content: "I'll look up both cities.", tool_calls: calls };
+    expect(completion.choices).toMatchObject([{ message }]);
     expect(completion.usage).toMatchObject({ prompt_tokens: 412 + 128 + 2048, completion_tokens: 187 });
     const seen = claude.seen.at(-1);
     expect(seen?.body).toMatchObject({ thinking: { type: 'adaptive' }, output_config: { effort: 'low' } });
     expect(seen?.headers).toMatchObject({ 'anthropic-version': '2023-06-01' });
-    expect(seen?.headers).not.toHaveProperty('openai-beta');
-    expect(seen?.headers).not.toHaveProperty('anthropic-beta');
+    for (const name of ['openai-beta', 'anthropic-beta']) expect(seen?.headers).not.toHaveProperty(name);
   });
 
   it('gets a message of a chat stream', async () => {
-    const message = await anthropic()
-      .messages.stream({
-        model: 'gpt-tools',
-        max_tokens: 100,
-        top_k: 5,
-        system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }],
-        messages: hello,
-        tools: [tool],
-      } as Anthropic.MessageStreamParams)
-      .finalMessage();
+    const system = [{ type: 'text' as const, text: 'Be brief.', cache_control: { type: 'ephemeral' as const } }];
+    const asked = { model: 'gpt-tools', max_tokens: 100, top_k: 5, system, messages: hello, tools: [tool] };
+    const message = await anthropic().messages.stream(asked).finalMessage();
     expect(message.stop_reason).toBe('tool_use');
     expect(message.content).toMatchObject([
       { type: 'tool_use', input: { city: 'Oslo' } },
       { type: 'tool_use', input: { city: 'São Paulo' } },
     ]);
-    expect(gpt.seen.at(-1)?.body).toMatchObject({
-      max_completion_tokens: 100,
-      messages: [{ role: 'system', content: 'Be brief.' }, ...hello],
-    });
+    const messages = [{ role: 'system', content: 'Be brief.' }, ...hello];
+    expect(gpt.seen.at(-1)?.body).toMatchObject({ max_completion_tokens: 100, messages });
     expect(gpt.seen.at(-1)?.body).not.toHaveProperty('top_k');
     expect(gpt.seen.at(-1)?.headers).not.toHaveProperty('anthropic-version');
   });
@@ -348,37 +281,21 @@ describe('a client of one format on an upstream of the other', () => {
 });
 
 describe('a model that its provider serves at /responses only', () => {
-  const turn = {
-    model: 'gpt-5.1-codex',
-    max_tokens: 100,
-    tools: [tool],
-    thinking: { type: 'enabled' as const, budget_tokens: 1024 },
-  };
+  const thinking = { type: 'enabled' as const, budget_tokens: 1024 };
+  const turn = { model: 'gpt-5.1-codex', max_tokens: 100, tools: [tool], thinking };
 
   it('answers a chat client', async () => {
-    const completion = await openai()
-      .chat.completions.stream({
-        model: 'gpt-5.1-codex',
-        messages: hello,
-        tools: [chatTool],
-        reasoning_effort: 'medium',
-        max_tokens: 50,
-      })
-      .finalChatCompletion();
-    expect(completion.choices[0]).toMatchObject({
-      finish_reason: 'tool_calls',
-      message: {
-        tool_calls: [
-          { id: 'call_kJ3nLpQ8sT2vXzB5cF7hR9wY', function: { arguments: '{"city":"Oslo"}' } },
-          { id: 'call_mN4oMqR9tU3wYaC6dG8iS0xZ', function: { arguments: '{"city":"São Paulo"}' } },
-        ],
-      },
-    });
+    const { model } = turn;
+    const asked = { model, messages: hello, tools: [chatTool], reasoning_effort: 'medium' as const, max_tokens: 50 };
+    const completion = await openai().chat.completions.stream(asked).finalChatCompletion();
+    const calls = [
+      { id: 'call_kJ3nLpQ8sT2vXzB5cF7hR9wY', function: { arguments: '{"city":"Oslo"}' } },
+      { id: 'call_mN4oMqR9tU3wYaC6dG8iS0xZ', function: { arguments: '{"city":"São Paulo"}' } },
+    ];
+    expect(completion.choices).toMatchObject([{ finish_reason: 'tool_calls', message: { tool_calls: calls } }]);
     expect(completion.usage).toMatchObject({ prompt_tokens: 412, completion_tokens: 187 });
-    expect(gpt.seen.at(-1)).toMatchObject({
-      path: '/v1/responses',
-      headers: { authorization: 'Bearer sk-oai-secret' },
-    });
+    const sent = { path: '/v1/responses', headers: { authorization: 'Bearer sk-oai-secret' } };
+    expect(gpt.seen.at(-1)).toMatchObject(sent);
     // The rules for chat requests do not apply to it.
     expect(gpt.seen.at(-1)?.body).toEqual({
       model: 'gpt-5.1-codex',
@@ -387,28 +304,23 @@ describe('a model that its provider serves at /responses only', () => {
       reasoning: { effort: 'medium' },
       store: false,
       stream: true,
-      tools: [{ type: 'function', name: 'get_weather', parameters: tool.input_schema, strict: false }],
+      tools: [{ type: 'function', name: 'get_weather', parameters: schema, strict: false }],
     });
-    const { choices } = await openai().chat.completions.create({ model: 'gpt-5.1-codex', messages: hello });
+    const { choices } = await openai().chat.completions.create({ model, messages: hello });
     expect(choices[0]?.message.tool_calls).toHaveLength(2);
   });
 
   it('answers a messages client, which returns its encrypted thinking in the next turn', async () => {
-    const message = await anthropic()
-      .messages.stream({ ...turn, messages: hello })
-      .finalMessage();
+    const converse = (messages: Anthropic.MessageParam[]) =>
+      anthropic()
+        .messages.stream({ ...turn, messages })
+        .finalMessage();
+    const message = await converse(hello);
     expect(message.content.map(({ type }) => type)).toEqual(['thinking', 'text', 'tool_use', 'tool_use']);
     const results = message.content.flatMap((block) =>
       block.type === 'tool_use' ? [{ type: 'tool_result' as const, tool_use_id: block.id, content: 'Rain.' }] : [],
     );
-    const history = [
-      ...hello,
-      { role: 'assistant' as const, content: message.content },
-      { role: 'user' as const, content: results },
-    ];
-    await anthropic()
-      .messages.stream({ ...turn, messages: history })
-      .finalMessage();
+    await converse([...hello, { role: 'assistant', content: message.content }, { role: 'user', content: results }]);
     const sent = gpt.seen.at(-1)?.body as { input: object[]; include: string[] };
     expect(sent.include).toEqual(['reasoning.encrypted_content']);
     expect(sent.input[1]).toMatchObject({
@@ -485,16 +397,10 @@ describe('a Responses client on a messages upstream', () => {
   it('may refer to a stored answer, whose thinking comes back too', async () => {
     const { instructions, tools, model, reasoning } = request;
     const asked = { instructions, tools, model, reasoning };
-    const { id, output } = await openai()
-      .responses.stream({ ...asked, input })
-      .finalResponse();
-    const results = outputsOf(output, 'Frogs.');
-    const { output_text: text } = await openai().responses.create({
-      ...asked,
-      previous_response_id: id,
-      input: results,
-    });
-    expect(text).toBe('Forty-two.');
+    const { responses } = openai();
+    const { id, output } = await responses.stream({ ...asked, input }).finalResponse();
+    const next = { ...asked, previous_response_id: id, input: outputsOf(output, 'Frogs.') };
+    expect((await responses.create(next)).output_text).toBe('Forty-two.');
     expect(turns().map(({ content }) => content.map(({ type }) => type))).toEqual([
       ['text'],
       ['thinking', 'text', 'tool_use', 'tool_use'],
@@ -507,18 +413,14 @@ describe('a Responses client on a messages upstream', () => {
     const search = { type: 'web_search' as const, filters: { allowed_domains: ['example.com'] } };
     const asked = { ...request, model: 'claude-search', tools: [search] };
     const { output, output_text: text } = await openai().responses.stream(asked).finalResponse();
+    const action = { type: 'search', query: expect.stringMatching(/./) };
     expect(output).toMatchObject([
-      {
-        type: 'web_search_call',
-        status: 'completed',
-        action: { type: 'search', query: expect.stringMatching(/./) as string },
-      },
+      { type: 'web_search_call', status: 'completed', action },
       { type: 'message', status: 'completed' },
     ]);
     expect(text).not.toBe('');
-    expect(claude.seen.at(-1)?.body).toMatchObject({
-      tools: [{ type: 'web_search_20250305', name: 'web_search', allowed_domains: ['example.com'] }],
-    });
+    const tools = [{ type: 'web_search_20250305', name: 'web_search', allowed_domains: ['example.com'] }];
+    expect(claude.seen.at(-1)?.body).toMatchObject({ tools });
   });
 
   it('has its conversation summarized, as one sealed item that stands for it later', async () => {
@@ -537,23 +439,17 @@ describe('a Responses client on a messages upstream', () => {
   });
 
   it('has tokens counted by the upstream', async () => {
-    const { input_tokens: tokens } = await openai().responses.inputTokens.count({
-      model: 'claude-think',
-      input,
-      tools: functions,
-    });
-    expect(tokens).toBe(2095);
+    const asked = { model: 'claude-think', input, tools: functions };
+    expect((await openai().responses.inputTokens.count(asked)).input_tokens).toBe(2095);
   });
 });
 
 describe('a Responses client on a Responses upstream', () => {
   const upstreamId = 'resp_0a1b2c3d4e5f60718293a4b5c6d7e8f90123456789abcdef';
-  const ask = (model: string, more: object = {}): Promise<Response> =>
-    post(
-      'openai/v1/responses',
-      { model, input: 'Hello', stream: true, store: false, ...more },
-      { 'openai-beta': 'x=v1' },
-    );
+  const ask = (model: string, more: object = {}): Promise<Response> => {
+    const body = { model, input: 'Hello', stream: true, store: false, ...more };
+    return post('openai/v1/responses', body, { 'openai-beta': 'x=v1' });
+  };
   const raw = (name: string): string => readFileSync(`${fixtures}/openai-responses/${name}`, 'utf8');
   const asUpstream = (text: string, model: string): string =>
     text
@@ -588,12 +484,7 @@ describe('a Responses client on a Responses upstream', () => {
         { type: 'custom_tool_call_output', call_id: 'c', output: 'Done.' },
       ],
       tools: [
-        {
-          type: 'namespace',
-          name: 'mcp__x',
-          description: 'x',
-          tools: [{ type: 'function', name: 'f', strict: false }],
-        },
+        { type: 'namespace', name: 'mcp__x', tools: [{ type: 'function', name: 'f', strict: false }] },
         { type: 'custom', name: 'apply_patch', format: { type: 'grammar', syntax: 'lark', definition: 'start: "x"' } },
         { type: 'tool_search', execution: 'client', parameters: { type: 'object' } },
       ],
@@ -622,12 +513,9 @@ describe('a Responses client on a Responses upstream', () => {
     const sent = gpt.seen.at(-1)?.body as { input: JsonObject[] };
     expect(sent).toMatchObject({ store: false, include: ['reasoning.encrypted_content'] });
     expect(sent).not.toHaveProperty('previous_response_id');
-    expect(sent.input.map(({ type }) => type)).toEqual([
-      'message',
-      ...first.output.map(({ type }) => type),
-      'function_call_output',
-      'function_call_output',
-    ]);
+    const types = first.output.map(({ type }) => type);
+    const outputs = ['function_call_output', 'function_call_output'];
+    expect(sent.input.map(({ type }) => type)).toEqual(['message', ...types, ...outputs]);
     expect(sent.input[1]).toMatchObject({ encrypted_content: 'gAAAAABpEncryptedThinking0001==' });
   });
 
@@ -635,15 +523,8 @@ describe('a Responses client on a Responses upstream', () => {
     const first = await openai().responses.create({ model: 'gpt-5.1-codex', input: 'Hello', store: false });
     const thinking = first.output.filter(({ type }) => type === 'reasoning');
     expect(thinking).toHaveLength(1);
-    const worker = await cluster.addCloudWorker({
-      PROVIDER: 'openai',
-      PROVIDER_URL: `${gpt.url}/v1`,
-      PROVIDER_KEY: 'another-account',
-      PROVIDER_MODELS: 'gpt-words-elsewhere',
-    });
-    onTestFinished(async () => {
-      await worker.stop();
-    });
+    const account = { PROVIDER: 'openai', PROVIDER_URL: `${gpt.url}/v1`, PROVIDER_KEY: 'another-account' };
+    stopAfterTest(await cluster.addCloudWorker({ ...account, PROVIDER_MODELS: 'gpt-words-elsewhere' }));
     const next = { store: false, input: [...first.output, { role: 'user' as const, content: 'And?' }] } as object;
     const sentTo = async (model: string): Promise<unknown[]> => {
       await (await ask(model, next)).text();
@@ -666,13 +547,10 @@ describe('a Responses client on a Responses upstream', () => {
 
 describe("a provider that refuses the router's key", () => {
   it('is a failed upstream for clients of both formats, and a log line for the operator without the key', async () => {
-    await expect(openai().chat.completions.create({ model: 'gpt-refused', messages: hello })).rejects.toMatchObject({
-      status: 502,
-      code: 'upstream_failed',
-    });
-    await expect(
-      anthropic().messages.create({ model: 'claude-refused', max_tokens: 10, messages: hello }),
-    ).rejects.toMatchObject({ status: 502, type: 'api_error' });
+    const chat = openai().chat.completions.create({ model: 'gpt-refused', messages: hello });
+    await expect(chat).rejects.toMatchObject({ status: 502, code: 'upstream_failed' });
+    const message = anthropic().messages.create({ model: 'claude-refused', max_tokens: 10, messages: hello });
+    await expect(message).rejects.toMatchObject({ status: 502, type: 'api_error' });
     const line = "OpenAI refuses the router's key: check the variable that holds it";
     expect(await gptWorker.line(line)).toMatchObject({ level: 50, status: 401 });
     await claudeWorker.line("Anthropic refuses the router's key: check the variable that holds it");
@@ -684,11 +562,8 @@ describe("a provider that refuses the router's key", () => {
 
 describe('a limit of a messages upstream', () => {
   it('reaches the client with status, wording, details and headers, however long the limit lasts', async () => {
-    const error = {
-      type: 'rate_limit_error',
-      message: 'You have hit your weekly limit.',
-      details: { error_visibility: 'user' },
-    };
+    const details = { error_visibility: 'user' };
+    const error = { type: 'rate_limit_error', message: 'You have hit your weekly limit.', details };
     const headers = {
       'retry-after': '93.4',
       'x-should-retry': 'false',
@@ -697,12 +572,7 @@ describe('a limit of a messages upstream', () => {
     };
     answerOf = () => ({ status: 429, headers, error });
     // It slows its worker down, so there is a single request, at the end.
-    const answer = await post('anthropic/v1/messages', {
-      model: 'limited-1',
-      max_tokens: 10,
-      messages: hello,
-      stream: true,
-    });
+    const answer = await say('limited-1', { stream: true });
     expect(answer.status).toBe(429);
     expect(await answer.json()).toEqual({ type: 'error', error, request_id: answer.headers.get('request-id') });
     expect(Object.fromEntries(answer.headers)).toMatchObject({ ...headers, 'retry-after': '94' });

@@ -10,11 +10,8 @@ const cluster = useCluster();
 
 /** @param wait seconds that the request may wait for a worker */
 function ask(body: object, wait = '20'): Promise<Response> {
-  return post({
-    ...cluster,
-    body: { messages: [{ role: 'user', content: 'Hello' }], ...body },
-    headers: { 'x-rtr-max-wait': wait },
-  });
+  const asked = { messages: [{ role: 'user', content: 'Hello' }], ...body };
+  return post({ ...cluster, body: asked, headers: { 'x-rtr-max-wait': wait } });
 }
 
 describe('a request for more output than the context has room for', () => {
@@ -34,9 +31,8 @@ describe('a request for more output than the context has room for', () => {
     const events: string[] = [];
     for await (const { type } of streamed.data) events.push(type);
     expect(events.at(-1)).toBe('message_stop');
-    const response = await openai.responses
-      .create({ model: 'narrow', input: 'Hello', max_output_tokens: 32_000 })
-      .withResponse();
+    const asked = { model: 'narrow', input: 'Hello', max_output_tokens: 32_000 };
+    const response = await openai.responses.create(asked).withResponse();
     expect(response.data).toMatchObject({ status: 'completed', max_output_tokens: 32_000 });
     for (const { headers } of [chat.response, streamed.response, response.response])
       expect(headers.get('x-rtr-max-tokens')).toBe(String(30_000 - input));

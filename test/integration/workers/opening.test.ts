@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { post } from '../../helpers/clients/keyed-requests.ts';
 import { useScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
@@ -39,7 +40,7 @@ it.each([
   const asked = post({ ...cluster, path, body });
   await until(() => opened > before);
   // Time for the opening to reach the ingress, if it were sent.
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await sleep(300);
   const heir = await cluster.addWorker({ ENGINE_URL: healthy.url, ENGINE_KIND: 'openai' });
   await doomed.kill();
   const response = await asked;

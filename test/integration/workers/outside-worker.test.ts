@@ -1,18 +1,17 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { once } from 'node:events';
-import { connect as connectTcp } from 'node:net';
+import { connect as connectTcp, type AddressInfo } from 'node:net';
 import { createServer as createTlsServer, type Server, type TLSSocket } from 'node:tls';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
 import { parseCredential } from '#shared/broker/connection/credential.ts';
-import { createLog } from '#shared/core/log.ts';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
-import { makeCertificates, type Certificates } from '../../helpers/servers/make-certificates.ts';
+import { makeCertificates } from '../../helpers/servers/make-certificates.ts';
+import { post } from '../../helpers/clients/keyed-requests.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { useFolder } from '../../helpers/files/temporary-folder.ts';
+import { silentLog as log } from '../../helpers/silent-log.ts';
 import { until } from '../../helpers/until.ts';
 import { startProcess } from '../../helpers/processes/start-process.ts';
 import { startSecuredNats, type SecuredNats } from '../../helpers/servers/start-secured-nats.ts';
@@ -23,8 +22,7 @@ const prefix = 'outside';
 const [inside, outside] = ['10.213.77.1', '10.213.77.2'];
 const other = `rtr-test-${process.pid}`;
 
-let folder: string;
-let certificates: Certificates;
+const folder = useFolder();
 let nats: SecuredNats;
 let cluster: Cluster;
 /** An HTTPS balancer in front of NATS' WebSocket. */
@@ -32,9 +30,7 @@ let balancer: Server;
 const passing = new Set<TLSSocket>();
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'rtr-test-outside-'));
-  certificates = makeCertificates(folder, ['127.0.0.1', inside]);
-  const { ca, caFile, certFile, keyFile } = certificates;
+  const { ca, caFile, certFile, keyFile } = makeCertificates(folder, ['127.0.0.1', inside]);
   const wsPort = await freePort();
   nats = await startSecuredNats({
     prefix,
@@ -72,15 +68,10 @@ afterAll(async () => {
   await cluster.stop();
   balancer.close();
   await nats.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 async function askFor(model: string): Promise<{ status: number; worker: string | null }> {
-  const answer = await fetch(`${cluster.url}/api/openai/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${cluster.key}` },
-    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello.' }] }),
-  });
+  const answer = await post({ ...cluster, body: { model, messages: [{ role: 'user', content: 'Hello.' }] } });
   await answer.text();
   return { status: answer.status, worker: answer.headers.get('x-rtr-worker') };
 }
@@ -92,12 +83,7 @@ describe('a worker behind an HTTPS balancer', () => {
     const file = await nats.issue({ role: 'cli', name: 'behind-https' });
     const worker = startProcess(
       'services/rtr/main.ts',
-      {
-        ...slowCat(),
-        NATS_URL: `wss://127.0.0.1:${balancerPort()}`,
-        NATS_CREDENTIALS: file,
-        WORKER_ID: 'w1',
-      },
+      { ...slowCat(), NATS_URL: `wss://127.0.0.1:${balancerPort()}`, NATS_CREDENTIALS: file, WORKER_ID: 'w1' },
       ['worker', 'cli'],
     );
     onTestFinished(async () => void (await worker.stop()));
@@ -112,17 +98,11 @@ describe('a worker behind an HTTPS balancer', () => {
 });
 
 describe('the broker behind a private authority', () => {
-  const log = createLog({ service: 'test', level: 'silent', format: 'json' });
-  const credential = () => parseCredential(readFileSync(nats.files.tools, 'utf8'));
-  const connect = (url: string, ca = true) =>
-    connectBroker({
-      url,
-      credential: ca ? credential() : { ...credential(), ca: undefined },
-      name: 'test',
-      prefix,
-      log,
-      waitMs: 0,
-    });
+  const connect = (url: string, ca = true) => {
+    const whole = parseCredential(readFileSync(nats.files.tools, 'utf8'));
+    const credential = ca ? whole : { ...whole, ca: undefined };
+    return connectBroker({ url, credential, name: 'test', prefix, log, waitMs: 0 });
+  };
 
   it('is not trusted by a worker without its authority', async () => {
     await expect(connect(`tls://127.0.0.1:${nats.port}`, false)).rejects.toThrow(/certificate/);
@@ -160,7 +140,7 @@ describe('a worker in another network', { tags: ['networks'] }, () => {
       worker.kill('SIGTERM');
       await gone;
     });
-    await until(async () => (await askFor('far-cat')).status === 200, 30_000);
+    await until(async () => (await askFor('far-cat')).status === 200);
     expect(await askFor('far-cat')).toEqual({ status: 200, worker: 'far-away.w1' });
   });
 });

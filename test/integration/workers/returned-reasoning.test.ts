@@ -5,13 +5,8 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { ownSignature } from '#shared/translate/vocabulary/thinking.ts';
 import { useScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { startMessagesUpstream } from '../../helpers/upstreams/start-messages-upstream.ts';
-import {
-  signingModel,
-  startSigningUpstream,
-  textSignature,
-  type Signer,
-  type SigningUpstream,
-} from '../../helpers/upstreams/start-signing-upstream.ts';
+import { signingModel, startSigningUpstream, textSignature } from '../../helpers/upstreams/start-signing-upstream.ts';
+import type { Signer, SigningUpstream } from '../../helpers/upstreams/start-signing-upstream.ts';
 import { useStarted } from '../../helpers/use-started.ts';
 
 const tool = { name: 'look', description: 'Looks', input_schema: { type: 'object' as const } };
@@ -114,9 +109,8 @@ async function messagesLoop(
       messages,
       ...(thinks && { thinking: { type: 'enabled', budget_tokens: 1024 } }),
     };
-    const answer = streamed
-      ? await clientOf().messages.stream(request).finalMessage()
-      : await clientOf().messages.create(request);
+    const api = clientOf().messages;
+    const answer = await (streamed ? api.stream(request).finalMessage() : api.create(request));
     answers.push(answer);
     messages.push({ role: 'assistant', content: answer.content as Anthropic.ContentBlockParam[] });
     const calls = answer.content.filter((block) => block.type === 'tool_use');

@@ -12,39 +12,27 @@ let upstream: ServiceProcess;
 const cluster = useScriptedCluster();
 beforeAll(async () => {
   await cluster.addEngine({}, { SLOTS: '1' });
-  upstream = startProcess('services/demo-engine/main.ts', {
-    PORT: '0',
-    DEMO_MODELS: 'far',
-    DEMO_TOKENS_PER_SECOND: '0',
-  });
+  const engine = { PORT: '0', DEMO_MODELS: 'far', DEMO_TOKENS_PER_SECOND: '0' };
+  upstream = startProcess('services/demo-engine/main.ts', engine);
   const { url } = await upstream.line('demo engine is ready');
   await cluster.addCloudWorker({ ...customProvider(String(url), 'chat'), SLOTS: '1' });
-  await cluster.addCliWorker({ ...slowCat(6000), SLOTS: '1' });
+  await cluster.addCliWorker({ ...slowCat(8_000), SLOTS: '1' });
 });
 afterAll(() => upstream.stop());
 
-interface Served {
-  tier: string | null;
-  model: string;
-  queueMs: number;
-}
-
-async function ask(prompt: string, model = 'auto', more: object = {}): Promise<Served> {
+async function ask(prompt: string, model = 'auto', more: object = {}) {
   const answer = await post({ ...cluster, body: { model, messages: [{ role: 'user', content: prompt }], ...more } });
   const body = (await answer.json()) as { model: string };
   expect(answer.status, JSON.stringify(body)).toBe(200);
-  return {
-    tier: answer.headers.get('x-rtr-tier'),
-    model: body.model,
-    queueMs: Number(answer.headers.get('x-rtr-queue-ms')),
-  };
+  const { headers } = answer;
+  return { tier: headers.get('x-rtr-tier'), model: body.model, queueMs: Number(headers.get('x-rtr-queue-ms')) };
 }
 
-/** Occupies a slot of the engines behind GPU and cloud for about six seconds, so that the first is still busy when the last is taken. */
-const long = 'Take your time.\n[demo tokens=300 rate=50]';
+/** Occupies a slot of the engines behind GPU and cloud for about eight seconds, so that the first is still busy when the last is taken. */
+const long = 'Take your time.\n[demo tokens=300 rate=38]';
 
-async function occupy(count: number): Promise<Promise<Served>[]> {
-  const asked: Promise<Served>[] = [];
+async function occupy(count: number) {
+  const asked: ReturnType<typeof ask>[] = [];
   for (let taken = 1; taken <= count; taken += 1) {
     asked.push(ask(long));
     await until(async () => (await metricOf(cluster.adminUrl, 'rtr_jobs{state="claimed"}')) === taken);

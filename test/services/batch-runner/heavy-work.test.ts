@@ -19,11 +19,8 @@ it('work that two processes ended with is refused with an error, whatever else e
   harmless.end();
   expect(await second.createPiece('deadly').begin()).toBeUndefined();
   const third = start('third');
-  for (let time = 0; time < 2; time += 1)
-    expect(await third.createPiece('deadly').begin()).toMatchObject({
-      code: 'workers_died',
-      message: expect.stringMatching(/Two processes/),
-    });
+  const refused = { code: 'workers_died', message: expect.stringMatching(/Two processes/) };
+  for (let time = 0; time < 2; time += 1) expect(await third.createPiece('deadly').begin()).toMatchObject(refused);
   expect(await third.createPiece('harmless').begin()).toBeUndefined();
 });
 

@@ -1,12 +1,11 @@
 import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createLog } from '#shared/core/log.ts';
 import { LoginState } from '#services/cli-worker/login-state.ts';
+import { silentLog as log } from '../../helpers/silent-log.ts';
 import { temporaryFolder } from '../../helpers/files/temporary-folder.ts';
 
 const facts = { models: [], slots: 2, accepting: true };
-const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 
 let file: string;
 let changes: number;

@@ -1,16 +1,10 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hostedCapability } from '#shared/broker/contract/announcement.ts';
-import type { JobEnd } from '#shared/broker/contract/job-contract.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { translations } from '#shared/translate/translations.ts';
-import { createHandleJob } from '#services/cloud-worker/handle-job.ts';
-import { connectProvider } from '#services/cloud-worker/providers/connect-provider.ts';
 import { presets } from '#services/cloud-worker/providers/provider-of.ts';
-import {
-  startMessagesUpstream,
-  type MessagesAnswer,
-  type MessagesUpstream,
-} from '../../helpers/upstreams/start-messages-upstream.ts';
+import { stopAfterTest } from '../../helpers/stop-after-test.ts';
+import { openCloudWorker } from '../../helpers/upstreams/open-cloud-worker.ts';
+import { startMessagesUpstream, type MessagesAnswer } from '../../helpers/upstreams/start-messages-upstream.ts';
 
 const search = (id: string): JsonObject[] => [
   { type: 'server_tool_use', id, name: 'web_search', input: { query: id } },
@@ -30,42 +24,21 @@ const answers: MessagesAnswer[] = [
   { content: [{ type: 'text', text: 'Found.' }], usage: usage(30, 7, 0) },
 ];
 
-async function ask(
-  answer: (at: number) => MessagesAnswer,
-  { client = 'responses', stream }: { client?: string; stream: boolean },
-): Promise<{ text: string; end: JobEnd; upstream: MessagesUpstream }> {
-  const upstream = await startMessagesUpstream(['claude'], (_, at) => answer(at));
-  const connect = { PROVIDER_URL: upstream.url, PROVIDER_KEY: 'k', PROVIDER_KEY_HEADER: undefined };
-  const http = connectProvider(presets.anthropic, { ...connect, SLOTS: 1, CONNECT_TIMEOUT_MS: 1_000 }, {});
-  onTestFinished(async () => {
-    await http.close();
-    await upstream.stop();
-  });
-  const handle = createHandleJob({
-    http,
-    provider: presets.anthropic,
-    translations,
-    traceName: 'anthropic',
+const bodies: Record<string, JsonObject> = {
+  responses: { input: 'Search.', tools: [{ type: 'web_search' }], store: false },
+  messages: {
+    messages: [{ role: 'user', content: 'Search.' }],
+    max_tokens: 9,
+    tools: [{ type: 'web_search_20250305', name: 'web_search' }],
+  },
+};
+
+async function ask(answer: (at: number) => MessagesAnswer, stream: boolean, client = 'responses') {
+  const upstream = stopAfterTest(await startMessagesUpstream(['claude'], (_, at) => answer(at)));
+  const { run } = openCloudWorker(presets.anthropic, upstream.url, {
     models: () => [{ id: 'claude', capabilities: ['stream', 'tools', hostedCapability('web_search', client)] }],
-    timeouts: { firstTokenMs: 5_000, idleMs: 5_000, answerMs: 5_000 },
-    origin: 'here',
-    takesPrompts: false,
-    onHead: () => undefined,
   });
-  const body =
-    client === 'responses'
-      ? { input: 'Search.', tools: [{ type: 'web_search' }], store: false }
-      : {
-          messages: [{ role: 'user', content: 'Search.' }],
-          max_tokens: 9,
-          tools: [{ type: 'web_search_20250305', name: 'web_search' }],
-        };
-  let text = '';
-  const write = (piece: string | Uint8Array): void => void (text += String(piece));
-  const job = { id: 'j', requestId: 'r', operation: 'generate', format: client, stream, model: 'claude' } as const;
-  const whole = Buffer.from(JSON.stringify({ ...body, model: 'claude', stream }));
-  const end = await handle({ ...job, body: whole }, { head: () => undefined, write }, AbortSignal.timeout(10_000));
-  return { text, end, upstream };
+  return { ...(await run(client, 'claude', { ...bodies[client], stream })), upstream };
 }
 
 /** Returns the response object of an answer, streamed or whole. */
@@ -82,7 +55,7 @@ function responseIn(text: string, stream: boolean): JsonObject {
 
 describe('a turn that a messages upstream pauses', () => {
   it.each([true, false])('is one answer, with the usage of all its messages (streamed: %s)', async (stream) => {
-    const { text, end, upstream } = await ask((at) => answers[at] ?? [], { stream });
+    const { text, end, upstream } = await ask((at) => answers[at] ?? [], stream);
     const { output, status, usage: counted } = responseIn(text, stream);
     expect(status).toBe('completed');
     const searched = Array(3).fill('web_search_call');
@@ -92,34 +65,28 @@ describe('a turn that a messages upstream pauses', () => {
     expect(counted).toMatchObject({ input_tokens: 69, output_tokens: 18, input_tokens_details: { cached_tokens: 9 } });
     expect(end).toMatchObject({ finishReason: 'stop', usage: { promptTokens: 69, units: { searches: 3 } } });
     expect(upstream.calls.map(({ body }) => body.messages.length)).toEqual([1, 2, 2]);
-    const [first] = upstream.calls;
-    expect(upstream.calls[1]?.body).toEqual({
-      ...first?.body,
-      messages: [...(first?.body.messages ?? []), { role: 'assistant', content: [thought, ...search('a')] }],
-    });
-    expect(upstream.calls[2]?.body.messages[1]?.content).toEqual([
-      thought,
-      ...search('a'),
-      ...search('b'),
-      ...search('c'),
-    ]);
+    const [first, second, third] = upstream.calls;
+    const begun = [thought, ...search('a')];
+    const messages = [...(first?.body.messages ?? []), { role: 'assistant', content: begun }];
+    expect(second?.body).toEqual({ ...first?.body, messages });
+    expect(third?.body.messages[1]?.content).toEqual([...begun, ...search('b'), ...search('c')]);
   });
 
   it.each([true, false])('ends after eight continuations (streamed: %s)', async (stream) => {
     const paused: MessagesAnswer = { content: search('a'), stopReason: 'pause_turn' };
-    const { text, upstream } = await ask(() => paused, { stream });
+    const { text, upstream } = await ask(() => paused, stream);
     expect(upstream.calls).toHaveLength(9);
     expect(responseIn(text, stream)).toMatchObject({ status: 'completed' });
   });
 
   it('fails with the error of the upstream when it is continued', async () => {
     const refused: MessagesAnswer = { status: 529, error: { type: 'overloaded_error', message: 'Overloaded' } };
-    const failed = ask((at) => (at === 0 ? (answers[0] ?? []) : refused), { stream: true });
+    const failed = ask((at) => (at === 0 ? (answers[0] ?? []) : refused), true);
     await expect(failed).rejects.toMatchObject({ code: 'overloaded' });
   });
 
   it('is continued by clients of the same format themselves', async () => {
-    const { text, upstream } = await ask((at) => answers[at] ?? [], { client: 'messages', stream: false });
+    const { text, upstream } = await ask((at) => answers[at] ?? [], false, 'messages');
     expect(upstream.calls).toHaveLength(1);
     expect(JSON.parse(text)).toMatchObject({ stop_reason: 'pause_turn' });
   });

@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { user } from './start-test-engine.ts';
 
 function startMain(environment: Record<string, string>) {
-  const child = spawn(process.execPath, ['services/demo-engine/main.ts'], {
-    env: { PATH: process.env['PATH'], LOG_FORMAT: 'json', ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const env = { PATH: process.env['PATH'], LOG_FORMAT: 'json', ...environment };
+  const words = ['services/demo-engine/main.ts'];
+  const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   return child;
 }
@@ -18,16 +18,9 @@ describe('the demo engine as a process', () => {
     const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
     const { url } = JSON.parse(line) as { url: string };
     expect((await fetch(`${url}/health`)).status).toBe(200);
-    const running = fetch(`${url}/v1/chat/completions`, {
-      method: 'POST',
-      body: JSON.stringify({
-        model: 'demo',
-        stream: true,
-        messages: [{ role: 'user', content: 'Hi' }],
-        demo: { fault: 'hang' },
-      }),
-    });
-    const cut = expect((await running).text()).rejects.toThrow('terminated');
+    const body = JSON.stringify({ model: 'demo', stream: true, messages: [user('Hi')], demo: { fault: 'hang' } });
+    const running = await fetch(`${url}/v1/chat/completions`, { method: 'POST', body });
+    const cut = expect(running.text()).rejects.toThrow('terminated');
     child.kill('SIGTERM');
     const [code] = (await once(child, 'exit')) as [number];
     expect(code).toBe(0);

@@ -4,11 +4,7 @@ import { startTestEngine, tool, user } from './start-test-engine.ts';
 
 const model = 'demo';
 
-async function collect<T>(stream: AsyncIterable<T>): Promise<T[]> {
-  const items: T[] = [];
-  for await (const item of stream) items.push(item);
-  return items;
-}
+const imageAt = (url: string) => ({ type: 'image_url' as const, image_url: { url } });
 
 async function complete(request: Partial<OpenAI.ChatCompletionCreateParamsNonStreaming> = {}) {
   const { openai } = await startTestEngine();
@@ -18,42 +14,29 @@ async function complete(request: Partial<OpenAI.ChatCompletionCreateParamsNonStr
 async function chunksOf(request: Partial<OpenAI.ChatCompletionCreateParamsStreaming> = {}) {
   const { openai } = await startTestEngine();
   const asked = { model, messages: [user('Hi')], stream_options: { include_usage: true }, ...request };
-  return collect(await openai.chat.completions.create({ ...asked, stream: true }));
+  const chunks: OpenAI.ChatCompletionChunk[] = [];
+  for await (const chunk of await openai.chat.completions.create({ ...asked, stream: true })) chunks.push(chunk);
+  return chunks;
 }
 
 describe('the demo engine, seen through the official SDK', () => {
   it('lists its models with their context window and owner', async () => {
     const { openai } = await startTestEngine({ DEMO_MODELS: 'one, org/two', DEMO_CONTEXT_WINDOW: '4096' });
     const { data } = await openai.models.list();
-    expect(data).toMatchObject([
-      { id: 'one', owned_by: 'rtr-demo', max_model_len: 4096 },
-      { id: 'org/two', owned_by: 'rtr-demo', max_model_len: 4096 },
-    ]);
+    const facts = { owned_by: 'rtr-demo', max_model_len: 4096 };
+    expect(data).toMatchObject(['one', 'org/two'].map((id) => ({ ...facts, id })));
   });
 
   it('describes the request in its answer', async () => {
-    const { choices, usage } = await complete({
-      temperature: 0.25,
-      messages: [
-        { role: 'system', content: 'Be kind.' },
-        {
-          role: 'user',
-          content: [
-            { type: 'text', text: 'What is this?' },
-            { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw==' } },
-            { type: 'image_url', image_url: { url: 'https://example.com/a.jpg' } },
-          ],
-        },
-      ],
-      tools: [tool('get_weather', 'city')],
-    });
-    const text = choices[0]?.message.content ?? '';
-    expect(text).toContain('“What is this?”');
-    expect(text).toContain('2 (1 system, 1 user)');
-    expect(text).toContain('System prompt: 8 characters');
-    expect(text).toContain('image/png of 4 bytes, a linked image from example.com');
-    expect(text).toContain('Tools on offer: get_weather');
-    expect(text).toContain('temperature 0.25');
+    const [sent, linked] = [imageAt('data:image/png;base64,iVBORw=='), imageAt('https://example.com/a.jpg')];
+    const text = { type: 'text' as const, text: 'What is this?' };
+    const question = { role: 'user' as const, content: [text, sent, linked] };
+    const messages = [{ role: 'system' as const, content: 'Be kind.' }, question];
+    const { choices, usage } = await complete({ temperature: 0.25, messages, tools: [tool('get_weather', 'city')] });
+    const parts = ['“What is this?”', '2 (1 system, 1 user)', 'System prompt: 8 characters', 'temperature 0.25'];
+    const images = 'image/png of 4 bytes, a linked image from example.com';
+    for (const part of [...parts, images, 'Tools on offer: get_weather'])
+      expect(choices[0]?.message.content).toContain(part);
     expect(choices[0]?.finish_reason).toBe('stop');
     expect(usage?.total_tokens).toBe((usage?.prompt_tokens ?? 0) + (usage?.completion_tokens ?? 0));
   });
@@ -99,28 +82,17 @@ describe('the demo engine, seen through the official SDK', () => {
   it('completes a tool loop: parallel calls, their results, then text', async () => {
     const { openai } = await startTestEngine();
     const asked: string[] = [];
-    const runner = openai.chat.completions.runTools({
-      model,
-      stream: true,
-      messages: [user('Use get_weather for Paris and Tokyo in parallel.')],
-      tools: [
-        {
-          type: 'function',
-          function: {
-            ...tool('get_weather', 'city').function,
-            function: (text: string) => {
-              const { city } = JSON.parse(text) as { city: string };
-              asked.push(city);
-              return `${city} is sunny`;
-            },
-          },
-        },
-      ],
-    });
+    const answer = (text: string) => {
+      const { city } = JSON.parse(text) as { city: string };
+      asked.push(city);
+      return `${city} is sunny`;
+    };
+    const messages = [user('Use get_weather for Paris and Tokyo in parallel.')];
+    const own = { type: 'function' as const, function: { ...tool('get_weather', 'city').function, function: answer } };
+    const runner = openai.chat.completions.runTools({ model, stream: true, messages, tools: [own] });
     const text = await runner.finalContent();
     expect(asked).toEqual(['Paris', 'Tokyo']);
-    expect(text).toContain('get_weather gave: “Paris is sunny”');
-    expect(text).toContain('get_weather gave: “Tokyo is sunny”');
+    for (const city of asked) expect(text).toContain(`get_weather gave: “${city} is sunny”`);
   });
 
   it('returns content null and finish_reason tool_calls with a call', async () => {
@@ -159,16 +131,9 @@ describe('the demo engine, seen through the official SDK', () => {
 
   it('returns from /tokenize the prompt tokens of the chat', async () => {
     const { openai, url } = await startTestEngine();
-    const request = {
-      messages: [
-        user('How many? <|endoftext|>'),
-        {
-          role: 'user' as const,
-          content: [{ type: 'image_url' as const, image_url: { url: 'https://example.com/a.png' } }],
-        },
-      ],
-      tools: [tool('get_weather', 'city')],
-    };
+    const picture = { role: 'user' as const, content: [imageAt('https://example.com/a.png')] };
+    const messages = [user('How many? <|endoftext|>'), picture];
+    const request = { messages, tools: [tool('get_weather', 'city')] };
     const counted = await fetch(`${url}/tokenize`, { method: 'POST', body: JSON.stringify({ model, ...request }) });
     const { usage } = await openai.chat.completions.create({ model, ...request });
     expect(await counted.json()).toEqual({ count: usage?.prompt_tokens, max_model_len: 131_072, tokens: [] });
@@ -180,28 +145,25 @@ describe('the demo engine, seen through the official SDK', () => {
     const request = openai.chat.completions.create({ model, max_tokens: 90, messages: [user('word '.repeat(20))] });
     await expect(request).rejects.toThrow(BadRequestError);
     await expect(request).rejects.toMatchObject({ code: 'context_length_exceeded', param: 'messages' });
-    await expect(request).rejects.toThrow(
-      /maximum context length is 100 tokens\. However, you requested 1\d\d tokens \(\d+ in the messages, 90 in the completion\)/,
-    );
+    const asked = /However, you requested 1\d\d tokens \(\d+ in the messages, 90 in the completion\)/;
+    await expect(request).rejects.toThrow(/maximum context length is 100 tokens\. However/);
+    await expect(request).rejects.toThrow(asked);
   });
 
   it('shows in its state which fields reached it, and no content', async () => {
     const { post, get } = await startTestEngine();
     await post({ model, messages: [user('my secret')], top_k: 5 });
     const state = await get('/demo/state');
-    expect(state).toMatchObject({
-      active: 0,
-      started: 1,
-      finished: 1,
-      last: { fields: ['model', 'messages', 'top_k'], ended: 'finished', messages: 1 },
-    });
+    const last = { fields: ['model', 'messages', 'top_k'], ended: 'finished', messages: 1 };
+    expect(state).toMatchObject({ active: 0, started: 1, finished: 1, last });
     expect(JSON.stringify(state)).not.toContain('secret');
   });
 });
 
 describe('bad requests to the demo engine', () => {
   const messages = [user('Hi')];
-  const image = (url: string) => [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }];
+  const passwords = { role: 'user', content: [imageAt('file:///etc/passwd')] };
+  const named = { type: 'function', function: { name: 'b' } };
 
   it.each([
     ['', 400, null],
@@ -211,15 +173,11 @@ describe('bad requests to the demo engine', () => {
     [{ model: 'other', messages }, 404, 'model'],
     [{ model, messages: [] }, 400, 'messages'],
     [{ model, messages: [{ role: 'wizard', content: 'x' }] }, 400, 'messages[0].role'],
-    [{ model, messages: image('file:///etc/passwd') }, 400, 'messages[0].content[0].image_url.url'],
+    [{ model, messages: [passwords] }, 400, 'messages[0].content[0].image_url.url'],
     [{ model, messages, n: 2 }, 400, 'n'],
     [{ model, messages, max_tokens: 0 }, 400, 'max_tokens'],
     [{ model, messages, tool_choice: 'required' }, 400, 'tool_choice'],
-    [
-      { model, messages, tools: [tool('a')], tool_choice: { type: 'function', function: { name: 'b' } } },
-      400,
-      'tool_choice',
-    ],
+    [{ model, messages, tools: [tool('a')], tool_choice: named }, 400, 'tool_choice'],
     [{ model, messages, demo: { fault: 'dorp' } }, 400, 'demo'],
     [{ model, messages, demo: { falt: 'drop' } }, 400, 'demo'],
     [{ model, messages: [user('[demo fault=dorp]')] }, 400, 'messages'],
@@ -237,15 +195,13 @@ describe('bad requests to the demo engine', () => {
 
   it('answers unknown paths with 404 and wrong methods with 405', async () => {
     const { url } = await startTestEngine();
-    expect((await fetch(`${url}/v1/audio/voices`)).status).toBe(404);
-    expect((await fetch(`${url}/constructor`)).status).toBe(404);
+    for (const path of ['v1/audio/voices', 'constructor']) expect((await fetch(`${url}/${path}`)).status).toBe(404);
     const wrong = await fetch(`${url}/v1/chat/completions`);
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST']);
   });
 
   it('answers a body of more than 64 MiB with 413', async () => {
     const { post } = await startTestEngine();
-    const response = await post(`"${'x'.repeat(64 * 1024 * 1024)}"`);
-    expect(response.status).toBe(413);
+    expect((await post(`"${'x'.repeat(64 * 1024 * 1024)}"`)).status).toBe(413);
   });
 });

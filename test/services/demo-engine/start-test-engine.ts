@@ -7,20 +7,14 @@ import { startDemoEngine } from '#services/demo-engine/start-demo-engine.ts';
 /** Starts a demo engine that answers as fast as possible, and clients for it. It is stopped when the test ends. */
 export async function startTestEngine(environment: Environment = {}) {
   const failures: unknown[] = [];
-  const engine = await startDemoEngine(
-    loadConfig(demoEngineSettings, { DEMO_TOKENS_PER_SECOND: '0', ...environment }),
-    (error) => failures.push(error),
-  );
+  const config = loadConfig(demoEngineSettings, { DEMO_TOKENS_PER_SECOND: '0', ...environment });
+  const engine = await startDemoEngine(config, (error) => failures.push(error));
   onTestFinished(async () => {
     await engine.close();
     if (failures.length > 0) throw new AggregateError(failures, 'the engine failed unexpectedly');
   });
   const post = (body: unknown, signal?: AbortSignal): Promise<Response> =>
-    fetch(`${engine.url}/v1/chat/completions`, {
-      method: 'POST',
-      body: typeof body === 'string' ? body : JSON.stringify(body),
-      ...(signal ? { signal } : {}),
-    });
+    fetch(`${engine.url}/v1/chat/completions`, { method: 'POST', body: textOf(body), ...(signal && { signal }) });
   const get = async (path: string): Promise<unknown> => (await fetch(`${engine.url}${path}`)).json();
   return {
     url: engine.url,
@@ -41,22 +35,15 @@ interface DemoState {
   last: { completion_tokens: number; fields: string[]; ended: string | null } | null;
 }
 
+const textOf = (body: unknown): string => (typeof body === 'string' ? body : JSON.stringify(body));
+
 export function user(content: string): { role: 'user'; content: string } {
   return { role: 'user', content };
 }
 
 /** A function tool whose named string properties are all required. */
 export function tool(name: string, ...properties: string[]) {
-  return {
-    type: 'function' as const,
-    function: {
-      name,
-      description: `Does ${name}.`,
-      parameters: {
-        type: 'object',
-        properties: Object.fromEntries(properties.map((property) => [property, { type: 'string' }])),
-        required: properties,
-      },
-    },
-  };
+  const texts = Object.fromEntries(properties.map((property) => [property, { type: 'string' }]));
+  const parameters = { type: 'object', properties: texts, required: properties };
+  return { type: 'function' as const, function: { name, description: `Does ${name}.`, parameters } };
 }

@@ -1,13 +1,13 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { pino } from 'pino';
-import { EngineHttp } from '#services/gpu-worker/engine-http.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { EngineHttp } from '#services/gpu-worker/engine-http.ts';
 import { openai } from '#services/gpu-worker/engines/openai.ts';
 import { findEngine } from '#services/gpu-worker/find-engine.ts';
 import { EngineFollower, type EngineState } from '#services/gpu-worker/follow-engine.ts';
 import { startModelServer, type ModelServer } from '../../helpers/upstreams/start-model-server.ts';
+import { connectEngine } from '../../helpers/broker/run-job.ts';
+import { silentLog as log } from '../../helpers/silent-log.ts';
+import { stopAfterTest } from '../../helpers/stop-after-test.ts';
 import { until } from '../../helpers/until.ts';
-
-const log = pino({ level: 'silent' });
 
 let server: ModelServer;
 let http: EngineHttp;
@@ -15,18 +15,13 @@ let follower: EngineFollower;
 let states: EngineState[];
 
 beforeEach(async () => {
-  server = await startModelServer(['one']);
-  http = new EngineHttp({ url: server.url, connections: 2, connectTimeoutMs: 500 });
+  server = stopAfterTest(await startModelServer(['one']));
+  http = connectEngine(server);
   states = [];
   const found = await openai.discover(http, []);
   const onChange = (state: EngineState): unknown => states.push(state);
-  follower = new EngineFollower({ http, engine: openai, log, found, onChange, healthEveryMs: 30, modelsEveryMs: 60 });
-});
-
-afterEach(async () => {
-  await follower.close();
-  await http.close();
-  await server.stop();
+  const often = { healthEveryMs: 30, modelsEveryMs: 60 };
+  follower = stopAfterTest(new EngineFollower({ http, engine: openai, log, found, onChange, ...often }));
 });
 
 describe('a followed engine', () => {
@@ -76,19 +71,9 @@ describe('a followed engine', () => {
   });
 });
 
-describe('the search for an engine', () => {
-  it('waits until the engine answers', async () => {
-    await server.stop();
-    const finding = findEngine({ http, kind: 'auto', log, signal: new AbortController().signal, retryMs: 20 });
-    await server.start();
-    expect(await finding).toMatchObject({ engine: { kind: 'openai' }, found: { models: [{ id: 'one' }] } });
-  });
-
-  it('ends when the worker stops', async () => {
-    await server.stop();
-    const stopping = new AbortController();
-    const finding = findEngine({ http, kind: 'auto', log, signal: stopping.signal, retryMs: 20 });
-    stopping.abort();
-    await expect(finding).rejects.toThrow();
-  });
+it('the search for an engine waits until the engine answers', async () => {
+  await server.stop();
+  const finding = findEngine({ http, kind: 'auto', log, signal: new AbortController().signal, retryMs: 20 });
+  await server.start();
+  expect(await finding).toMatchObject({ engine: { kind: 'openai' }, found: { models: [{ id: 'one' }] } });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
 import { compileInputCheck } from '#services/tools-worker/check-input.ts';
 import type { JsonObject } from '#shared/core/json.ts';
+import { errorWith } from '../../helpers/error-with.ts';
 import { InvalidSchemaError } from '#shared/worker/schemas/untrusted-schema.ts';
 
 const schema: JsonObject = {
@@ -24,22 +25,19 @@ const schema: JsonObject = {
 /** Bytes of the inputs. */
 const bytes = 100;
 
-async function errorOf(checked: Promise<void>): Promise<object> {
-  try {
-    await checked;
-  } catch (error) {
-    if (error instanceof Error) return error;
-  }
-  throw new Error('the check passed');
-}
+/** The error of a check; `passed` if there is none. */
+const errorOf = (checked: Promise<void>): Promise<unknown> =>
+  checked.then(
+    () => 'passed',
+    (error: unknown) => error,
+  );
 
 describe("the check of a tool's input", () => {
   const check = compileInputCheck(schema);
 
   it('accepts an input that matches', async () => {
-    await expect(
-      check({ name: 'Ada', items: [{ size: 1 }], kind: 3, either: { x: 1 } }, bytes),
-    ).resolves.toBeUndefined();
+    const input = { name: 'Ada', items: [{ size: 1 }], kind: 3, either: { x: 1 } };
+    await expect(check(input, bytes)).resolves.toBeUndefined();
   });
 
   it.each<[JsonObject, param: string, code?: string]>([
@@ -62,7 +60,7 @@ describe("the check of a tool's input", () => {
     const error = await errorOf(check(input, bytes));
     expect(error).toBeInstanceOf(RouterError);
     expect(error).toMatchObject({ code, param: `input.${param}`, message: expect.stringMatching(/input\.\w+/) });
-    expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('secret');
+    expect(JSON.stringify(error, Object.getOwnPropertyNames(error as object))).not.toContain('secret');
   });
 
   it('lists the allowed values', async () => {
@@ -72,35 +70,25 @@ describe("the check of a tool's input", () => {
     await expect(check({ name: 7 }, bytes)).rejects.toThrow("Invalid value for 'input.name': must be string.");
   });
 
-  it.each([
+  const levels = Array.from({ length: 40 }, (_, at) => {
+    const next = { $ref: `#/$defs/d${at + 1}` };
+    return [`d${at}`, at === 39 ? { type: 'object' } : { allOf: [next, next] }] as const;
+  });
+  const doubling = { $defs: Object.fromEntries(levels), $ref: '#/$defs/d0' };
+
+  it.each<[string, JsonObject, JsonObject]>([
     [
       'a pattern that takes exponential time',
       { properties: { a: { pattern: '^(x+)+$' } } },
       { a: `${'x'.repeat(40)}!` },
     ],
-    [
-      'references that double the work with each level',
-      {
-        $defs: Object.fromEntries(
-          Array.from({ length: 40 }, (_, at) => {
-            const next = { $ref: `#/$defs/d${at + 1}` };
-            return [`d${at}`, at === 39 ? { type: 'object' } : { allOf: [next, next] }];
-          }),
-        ),
-        $ref: '#/$defs/d0',
-      },
-      {},
-    ],
+    ['references that double the work with each level', doubling, {}],
   ])('that %s is refused, and holds up nothing else', async (_, slow, input) => {
     let ticks = 0;
     const timer = setInterval(() => (ticks += 1), 10);
     const error = await errorOf(compileInputCheck(slow)(input, bytes));
     clearInterval(timer);
-    expect(error).toMatchObject({
-      code: 'invalid_request',
-      param: 'input',
-      message: expect.stringMatching(/too long/),
-    });
+    expect(error).toEqual(errorWith('invalid_request', { param: 'input', message: expect.stringMatching(/too long/) }));
     expect(ticks).toBeGreaterThan(3);
   });
 
@@ -117,20 +105,15 @@ describe("compiling a tool's schema", () => {
     const tuple = { type: 'object', properties: { pair: { items: [{ type: 'string' }], additionalItems: false } } };
     const check = compileInputCheck({ ...tuple, $schema: 'http://json-schema.org/draft-07/schema#' });
     await expect(check({ pair: ['a', 'b'] }, bytes)).rejects.toThrow('input.pair');
-    const newer = compileInputCheck({
-      type: 'object',
-      properties: { pair: { prefixItems: [{ type: 'string' }], items: false } },
-      $schema: 'https://json-schema.org/draft/2020-12/schema',
-    });
+    const properties = { pair: { prefixItems: [{ type: 'string' }], items: false } };
+    const $schema = 'https://json-schema.org/draft/2020-12/schema';
+    const newer = compileInputCheck({ type: 'object', properties, $schema });
     await expect(newer({ pair: ['a', 'b'] }, bytes)).rejects.toThrow('input.pair');
   });
 
   it('allows unknown keywords and formats, and the same id twice', async () => {
-    const odd = {
-      $id: 'https://one.test/schema',
-      type: 'object',
-      properties: { a: { type: 'string', format: 'odd', hint: 1 } },
-    };
+    const properties = { a: { type: 'string', format: 'odd', hint: 1 } };
+    const odd = { $id: 'https://one.test/schema', type: 'object', properties };
     for (let time = 0; time < 2; time += 1)
       await expect(compileInputCheck(odd)({ a: 'x' }, bytes)).resolves.toBeUndefined();
   });

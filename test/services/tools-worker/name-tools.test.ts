@@ -3,11 +3,12 @@ import { nameTools, type ToolSource } from '#services/tools-worker/name-tools.ts
 import type { Tool } from '#services/tools-worker/tool.ts';
 
 function source(prefix: string | undefined, names: string[], available = true, server = prefix): ToolSource {
+  const run = () => Promise.reject(new Error('not run here'));
   const tools = names.map((name): Tool => ({
     name,
     description: `${name} of ${prefix ?? 'own'}`,
-    inputSchema: { type: 'object' },
-    run: () => Promise.reject(new Error('not run here')),
+    inputSchema: {},
+    run,
   }));
   return { prefix, server, tools, available };
 }
@@ -55,11 +56,8 @@ describe('the names of tools', () => {
   });
 
   it('belong to the first tool when the prefix does not make them unique', () => {
-    const { named, dropped } = nameTools([
-      source(undefined, ['time']),
-      source(undefined, ['time']),
-      source('a', ['x', 'x']),
-    ]);
+    const own = source(undefined, ['time']);
+    const { named, dropped } = nameTools([own, own, source('a', ['x', 'x'])]);
     expect([...named.keys()]).toEqual(['time', 'x']);
     expect(dropped).toEqual(['time', 'x']);
   });

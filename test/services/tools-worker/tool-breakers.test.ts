@@ -2,9 +2,9 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { ToolInfo } from '#shared/broker/contract/announcement.ts';
 import type { GrantedJob, JobHandler } from '#shared/broker/contract/job-contract.ts';
 import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
-import { createLog } from '#shared/core/log.ts';
-import { noUsage } from '#shared/core/usage.ts';
 import { ToolBreakers } from '#services/tools-worker/tool-breakers.ts';
+import { jobDone } from '../../helpers/broker/job-done.ts';
+import { silentLog } from '../../helpers/silent-log.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -14,16 +14,13 @@ const never = new AbortController().signal;
 
 /** Starts a circuit breaker, and calls whose outcomes the test decides. */
 function start() {
-  const breaker = new ToolBreakers({
-    log: createLog({ service: 'test', level: 'silent', format: 'json' }),
-    onChange: () => undefined,
-  });
+  const breaker = new ToolBreakers({ log: silentLog, onChange: () => undefined });
   const calls: PromiseWithResolvers<void>[] = [];
   const handler: JobHandler = async () => {
     const call = Promise.withResolvers<void>();
     calls.push(call);
     await call.promise;
-    return { usage: noUsage, finishReason: 'stop' };
+    return jobDone;
   };
   const watched = breaker.watch(handler);
   /** Begins a call. Resolves with its error's code, or `served`. */

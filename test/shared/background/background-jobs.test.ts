@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import type { BackgroundJob } from '#shared/background/background-job.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { BackgroundWorker, RunLaterError } from '#shared/background/background-worker.ts';
@@ -7,6 +7,7 @@ import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { createLog } from '#shared/core/log.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { readAllValues } from '../../helpers/accounts/read-all-values.ts';
+import { stopAfterTest } from '../../helpers/stop-after-test.ts';
 import { until } from '../../helpers/until.ts';
 import { sliceJob } from '#shared/background/batch-jobs.ts';
 
@@ -16,14 +17,10 @@ interface Data {
 
 function open(url = inject('redisUrl'), prefix = `test-${randomUUID()}:`) {
   const access = { url, prefix, log: createLog({ service: 'test', level: 'fatal', format: 'json' }) };
-  const jobs = new BackgroundJobs(access);
-  onTestFinished(() => jobs.close());
-  const work = (queue: BackgroundJob['queue'], handle: (data: Data) => Promise<void>): BackgroundWorker<Data> => {
-    const worker = new BackgroundWorker<Data>({ access, queue, concurrency: 1, handle });
-    onTestFinished(() => worker.close());
-    return worker;
-  };
-  return { jobs, work, prefix };
+  const jobs = stopAfterTest(new BackgroundJobs(access));
+  const work = (queue: BackgroundJob['queue'], handle: (data: Data) => Promise<void>) =>
+    stopAfterTest(new BackgroundWorker<Data>({ access, queue, concurrency: 1, handle }));
+  return { jobs, work, prefix, stored: async () => readAllValues((await openKeyStore()).redis, prefix) };
 }
 
 function job(queue: BackgroundJob['queue'], name: string, priority?: number): BackgroundJob<Data> {
@@ -32,7 +29,7 @@ function job(queue: BackgroundJob['queue'], name: string, priority?: number): Ba
 
 describe('background work', () => {
   it('that follows other work begins when all of that is done, and nothing is left of either', async () => {
-    const { jobs, work, prefix } = open();
+    const { jobs, work, stored } = open();
     const done: string[] = [];
     const handle = async ({ name }: Data): Promise<void> => void done.push(name);
     const before = [job('batch-slices', 'second', 2), job('batch-slices', 'first', 1)];
@@ -42,7 +39,7 @@ describe('background work', () => {
     await until(() => done.length === 3);
     expect(done).toEqual(['first', 'second', 'end']);
     await until(async () => Object.values(await jobs.counts()).every(({ waiting, active }) => waiting + active === 0));
-    expect(await readAllValues((await openKeyStore()).redis, prefix)).not.toContain('"name"');
+    expect(await stored()).not.toContain('"name"');
   });
 
   it('returns the priority of the next job', async () => {
@@ -63,33 +60,30 @@ describe('background work', () => {
       if (name === 'later' && before === 0) throw new RunLaterError(50);
       if (name === 'fails' && before === 0) throw new Error('no luck');
     });
-    await jobs.add(job('batch-slices', 'later'));
-    await jobs.add(job('batch-slices', 'fails'));
-    await until(() => attempts.length === 4);
+    for (const name of ['later', 'fails']) await jobs.add(job('batch-slices', name));
     await until(() => worker.completed === 2);
-    expect({ completed: worker.completed, failed: worker.failed }).toEqual({ completed: 2, failed: 1 });
+    expect([attempts.length, worker.failed]).toEqual([4, 1]);
   });
 
   it('that fails is named with its reason, and can be tried again before its time', async () => {
-    const { jobs, work, prefix } = open();
+    const { jobs, work, stored } = open();
     let isBroken = true;
     const worker = work('batch-endings', async ({ name }) => {
       if (isBroken) throw new Error(`${name} is broken`);
     });
+    const untilFails = (queue: BackgroundJob['queue'], id: string, reason: string) =>
+      until(async () => {
+        const failing = await jobs.listFailing(queue, 5);
+        expect(failing).toMatchObject([{ id, reason }]);
+        expect(failing[0]?.failures).toBeGreaterThanOrEqual(1);
+      });
     await jobs.add(job('batch-endings', 'a'));
-    await until(async () => (await jobs.listFailing('batch-endings', 5)).length === 1);
-    const [failing] = await jobs.listFailing('batch-endings', 5);
-    expect(failing).toMatchObject({ id: 'a', reason: 'a is broken' });
-    expect(failing?.failures).toBeGreaterThanOrEqual(1);
+    await untilFails('batch-endings', 'a', 'a is broken');
     // A stack for each failure would make a job grow for as long as it fails.
-    expect(await readAllValues((await openKeyStore()).redis, prefix)).not.toContain('    at ');
+    expect(await stored()).not.toContain('    at ');
     work('batch-slices', () => Promise.reject(new AggregateError([])));
     await jobs.add(job('batch-slices', 'b'));
-    await until(async () => {
-      expect(await jobs.listFailing('batch-slices', 5)).toMatchObject([
-        { id: 'b', reason: 'an error without a message' },
-      ]);
-    });
+    await untilFails('batch-slices', 'b', 'an error without a message');
     expect(await jobs.listFailing('batch-validations', 5)).toEqual([]);
     isBroken = false;
     await jobs.tryNow({ queue: 'batch-endings', id: 'a' });
@@ -100,8 +94,7 @@ describe('background work', () => {
 
   it('is added once while it waits, and again when it is done', async () => {
     const { jobs, work } = open();
-    await jobs.add(job('batch-validations', 'a'));
-    await jobs.add(job('batch-validations', 'a'));
+    for (let time = 0; time < 2; time += 1) await jobs.add(job('batch-validations', 'a'));
     expect((await jobs.counts())['batch-validations']).toEqual({ waiting: 1, active: 0, delayed: 0, failed: 0 });
     const done: string[] = [];
     const worker = work('batch-validations', async ({ name }) => void done.push(name));

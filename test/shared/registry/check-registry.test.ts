@@ -46,16 +46,14 @@ describe('a registry that is edited at run time', () => {
   });
 
   it('cannot define a name that would be unreachable', () => {
-    const wrong =
-      'models:\n  __proto__:\n    targets: [{ model: a }]\n  b:\n    agents: { __proto__: { targets: [{ model: a }] } }\n';
-    expect(problemsOf(checkRegistry({ text: wrong }))).toEqual([
-      'line 2, models.__proto__: nothing can have this name',
-      'line 5, models.b.agents.__proto__: nothing can have this name',
-    ]);
-    const said = 'router.yaml: models.__proto__: nothing can have this name';
-    expect(() => parseRegistry(wrong, 'router.yaml')).toThrow(said);
+    const targets = 'targets: [{ model: a }]';
+    const wrong = `models:\n  __proto__:\n    ${targets}\n  b:\n    agents: { __proto__: { ${targets} } }\n`;
+    const why = 'nothing can have this name';
+    const expected = [`line 2, models.__proto__: ${why}`, `line 5, models.b.agents.__proto__: ${why}`];
+    expect(problemsOf(checkRegistry({ text: wrong }))).toEqual(expected);
+    expect(() => parseRegistry(wrong, 'router.yaml')).toThrow(`router.yaml: models.__proto__: ${why}`);
     // A name that every object has as a property is a name like any other.
-    expect(problemsOf(checkRegistry({ text: 'models:\n  constructor:\n    targets: [{ model: a }]\n' }))).toEqual([]);
+    expect(problemsOf(checkRegistry({ text: `models:\n  constructor:\n    ${targets}\n` }))).toEqual([]);
   });
 
   it('reports all mistakes by line and field', () => {
@@ -112,7 +110,7 @@ describe('a registry that is edited at run time', () => {
   });
 
   it('is checked in a thread with the same result', async () => {
-    expect(await checkInThread({ text })).toEqual(checkRegistry({ text }));
-    expect(await checkInThread({ text: 'modles: {}' })).toEqual(checkRegistry({ text: 'modles: {}' }));
+    for (const each of [text, 'modles: {}'])
+      expect(await checkInThread({ text: each })).toEqual(checkRegistry({ text: each }));
   });
 });

@@ -1,11 +1,12 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { followRegistry } from '#shared/registry/follow-registry.ts';
 import { parseRegistry } from '#shared/registry/read-registry.ts';
 import { emptyRegistry } from '#shared/registry/registry.ts';
 import { temporaryFolder } from '../../helpers/files/temporary-folder.ts';
-import { silentLog as log } from '../../helpers/silent-log.ts';
+import { silentLog } from '../../helpers/silent-log.ts';
+import { stopAfterTest } from '../../helpers/stop-after-test.ts';
 import { until } from '../../helpers/until.ts';
 
 const good = `
@@ -23,10 +24,9 @@ auto:
 
 describe('the registry file', () => {
   it('is read with its defaults', () => {
+    const fast = { targets: [{ model: 'qwen3-8b', tier: 'gpu' }, { weight: 2 }], defaults: { temperature: 0.2 } };
     expect(parseRegistry(good, 'r.yaml')).toMatchObject({
-      models: {
-        fast: { targets: [{ model: 'qwen3-8b', tier: 'gpu' }, { weight: 2 }], defaults: { temperature: 0.2 } },
-      },
+      models: { fast },
       auto: { tiers: ['gpu', 'cloud'], max_wait_ms: { gpu: 2000 }, max_cost: 5, except: [] },
       prices: {},
     });
@@ -62,9 +62,8 @@ auto:
     expect(auto).toMatchObject({ purposes: { subagent: { targets: [{ model: 'qwen3-32b' }] } }, agents: {} });
   });
 
-  it('may be empty', () => {
-    expect(parseRegistry('', 'r.yaml')).toEqual(emptyRegistry);
-    expect(parseRegistry('# nothing yet\n', 'r.yaml')).toEqual(emptyRegistry);
+  it.each(['', '# nothing yet\n'])('may be empty: %j', (text) => {
+    expect(parseRegistry(text, 'r.yaml')).toEqual(emptyRegistry);
   });
 
   it.each([
@@ -88,15 +87,15 @@ auto:
   });
 
   it('that is missing is refused with a sentence', () => {
-    expect(() => followRegistry('/nowhere/r.yaml', log)).toThrow('/nowhere/r.yaml cannot be read');
+    expect(() => followRegistry('/nowhere/r.yaml', silentLog)).toThrow('/nowhere/r.yaml cannot be read');
   });
 
   it('is followed; one that is invalid or gone keeps the previous one in use, and is complained about', async () => {
     const file = join(temporaryFolder(), 'r.yaml');
     writeFileSync(file, good);
+    const log = silentLog.child({});
     const [mistake, warning] = [vi.spyOn(log, 'error'), vi.spyOn(log, 'warn')];
-    const registry = followRegistry(file, log);
-    onTestFinished(() => registry.close());
+    const registry = stopAfterTest(followRegistry(file, log));
     const names = () => Object.keys(registry.current().models);
     const changes: string[][] = [];
     registry.onChange(() => changes.push(names()));

@@ -12,13 +12,10 @@ const registry = registrySchema.parse({
     cloudy: { targets: [{ model: 'embedder', tier: 'cloud' }] },
   },
 });
-const served = (id: string, operations?: ModelOperation[]) => ({
-  id,
-  capabilities: [],
-  ...(operations && { operations }),
-});
+const served = (id: string, operations: ModelOperation[] = ['generate']) => ({ id, capabilities: [], operations });
+const writer = { id: 'writer', capabilities: [] };
 const pools = [
-  livePool({ tier: 'gpu', pool: 'p', models: [served('embedder', ['embed']), served('writer')] }, [{ id: 'w' }]),
+  livePool({ tier: 'gpu', pool: 'p', models: [served('embedder', ['embed']), writer] }, [{ id: 'w' }]),
   livePool({ tier: 'cloud', pool: 'c', models: [served('both', ['generate', 'embed'])] }, [{ id: 'x' }]),
 ];
 const workers = { pools: () => pools, isKnownModel: (id: string) => id === 'was-here' };

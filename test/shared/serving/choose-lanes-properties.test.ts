@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Capability } from '#shared/broker/contract/announcement.ts';
 import { isServing, noWorkers, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { does, type ModelOperation } from '#shared/core/operation.ts';
@@ -20,13 +20,7 @@ const servedModels = fc.uniqueArray(
     id: fc.constantFrom(...ids),
     capabilities: fc.subarray<Capability>(['stream', 'thinking', ...needed]),
     contextWindow: fc.constantFrom(undefined, 1_000, 8_000, 100_000),
-    operations: fc.constantFrom<ModelOperation[] | undefined>(
-      undefined,
-      undefined,
-      undefined,
-      ['embed'],
-      ['generate', 'embed'],
-    ),
+    operations: fc.option(fc.constantFrom<ModelOperation[]>(['embed'], ['generate', 'embed']), { nil: undefined }),
   }),
   { selector: ({ id }) => id, minLength: 1 },
 );
@@ -90,9 +84,7 @@ function choose([facts, file, { name, format, operation, purpose, needs, listed 
   };
   const possible = live
     .filter((pool) => pool.tier !== 'tools' && pool.formats.includes(format) && isServing(pool, noWorkers))
-    .flatMap((pool) =>
-      pool.models.filter((each) => does(each, operation)).map(({ id }): Placement => ({ pool, model: id })),
-    )
+    .flatMap((pool) => pool.models.filter((each) => does(each, operation)).map(({ id }) => ({ pool, model: id })))
     .filter(({ pool, model: id }) => mayGo(pool, id));
   return { lanes, possible };
 }
@@ -107,46 +99,38 @@ function fits({ pool, model }: Placement, { inputTokens }: Needs): boolean {
   return inputTokens * 0.8 <= window;
 }
 
-describe('the lanes of any request', () => {
-  it("translate its format and do its operation, and its name, its purpose's rule and its key permit them", () => {
-    fc.assert(
-      fc.property(cases, (example) => {
-        const { lanes, possible } = choose(example);
-        for (const { pool, model } of lanes) {
-          expect(possible.some((each) => each.pool === pool && each.model === model)).toBe(true);
-        }
-      }),
-      { numRuns: 1_000 },
-    );
-  });
+function inEachCase(check: (example: Case) => void): void {
+  fc.assert(fc.property(cases, check), { numRuns: 1_000 });
+}
 
-  it('are able if any permitted lane is', () => {
-    let ruled = 0;
-    fc.assert(
-      fc.property(cases, (example) => {
-        const { lanes, possible } = choose(example);
-        const { needs } = example[2];
-        const isAble = (lane: Placement): boolean => supports(lane, needs) && fits(lane, needs);
-        if (!possible.some(isAble)) return;
-        expect(lanes.length).toBeGreaterThan(0);
-        for (const lane of lanes) expect(isAble(lane)).toBe(true);
-        ruled += Number(lanes.some(({ rule }) => rule !== undefined));
-      }),
-      { numRuns: 1_000 },
-    );
-    expect(ruled).toBeGreaterThan(20);
+it("the lanes of any request translate its format and do its operation, and its name, its purpose's rule and its key permit them", () => {
+  inEachCase((example) => {
+    const { lanes, possible } = choose(example);
+    for (const { pool, model } of lanes)
+      expect(possible.some((each) => each.pool === pool && each.model === model)).toBe(true);
   });
+});
 
-  it('meet, for auto, every need, even if no other lane is left', () => {
-    let found = 0;
-    fc.assert(
-      fc.property(cases, ([facts, file, asked]) => {
-        const { lanes } = choose([facts, file, { ...asked, name: 'auto' }]);
-        for (const lane of lanes) expect(supports(lane, asked.needs)).toBe(true);
-        found += lanes.length;
-      }),
-      { numRuns: 1_000 },
-    );
-    expect(found).toBeGreaterThan(100);
+it('the lanes of any request are able if any permitted lane is', () => {
+  let ruled = 0;
+  inEachCase((example) => {
+    const { lanes, possible } = choose(example);
+    const { needs } = example[2];
+    const isAble = (lane: Placement): boolean => supports(lane, needs) && fits(lane, needs);
+    if (!possible.some(isAble)) return;
+    expect(lanes.length).toBeGreaterThan(0);
+    for (const lane of lanes) expect(isAble(lane)).toBe(true);
+    ruled += Number(lanes.some(({ rule }) => rule !== undefined));
   });
+  expect(ruled).toBeGreaterThan(20);
+});
+
+it('the lanes of any request meet, for auto, every need, even if no other lane is left', () => {
+  let found = 0;
+  inEachCase(([facts, file, asked]) => {
+    const { lanes } = choose([facts, file, { ...asked, name: 'auto' }]);
+    for (const lane of lanes) expect(supports(lane, asked.needs)).toBe(true);
+    found += lanes.length;
+  });
+  expect(found).toBeGreaterThan(100);
 });

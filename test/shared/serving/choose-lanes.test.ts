@@ -1,11 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Capability } from '#shared/broker/contract/announcement.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { Purpose } from '#shared/core/purpose.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
 import { chooseLanes } from '#shared/serving/choose-lanes.ts';
-import type { KeyPermits } from '#shared/serving/key-permits.ts';
 import { drawOrder, resolveModel } from '#shared/serving/resolve-model.ts';
 import { livePool } from '../../helpers/broker/live-pool.ts';
 
@@ -39,7 +38,6 @@ function lanes(
   file: object = {},
   avoid: string[] = [],
   purpose?: Purpose,
-  permits: KeyPermits['allowsLane'] = () => true,
 ): string[] {
   const registry = registrySchema.parse(file);
   const parameters = {
@@ -49,20 +47,17 @@ function lanes(
     needs: { ...noNeeds, ...needs },
   };
   const priceOf = (_: Tier, id: string) => registry.prices[id];
-  return chooseLanes(parameters, { auto: registry.auto, priceOf, permits }, pools, new Set(avoid)).map(
-    ({ pool: { pool: name }, model: id }) => (name === id ? name : `${name}:${id}`),
-  );
+  const chosen = chooseLanes(parameters, { auto: registry.auto, priceOf, permits: () => true }, pools, new Set(avoid));
+  return chosen.map(({ pool: { pool: name }, model: id }) => (name === id ? name : `${name}:${id}`));
 }
 
 it('prices are read only if the registry limits them', () => {
   const asked: string[] = [];
   const choose = (file: object) => {
     const registry = registrySchema.parse(file);
-    const { auto } = registry;
-    const priceOf = (_: Tier, id: string): undefined => void asked.push(id);
-    const model = resolveModel('auto', registry);
-    const parameters = { format: 'chat', operation: 'generate' as const, model, needs: noNeeds };
-    return chooseLanes(parameters, { auto, priceOf, permits: () => true }, [pool('gpu', 'gpu')], new Set());
+    const rules = { auto: registry.auto, priceOf: (_: Tier, id: string) => void asked.push(id), permits: () => true };
+    const asks = { format: 'chat', operation: 'generate' as const, needs: noNeeds };
+    return chooseLanes({ ...asks, model: resolveModel('auto', registry) }, rules, [pool('gpu', 'gpu')], new Set());
   };
   expect(choose({})).toHaveLength(1);
   expect(asked).toEqual([]);
@@ -70,139 +65,128 @@ it('prices are read only if the registry limits them', () => {
   expect(asked).toEqual(['gpu']);
 });
 
-describe('auto', () => {
-  const all: Capability[] = ['stream', 'tools', 'vision', 'thinking', 'json'];
-  const gpu = pool('gpu', 'gpu', { can: ['stream', 'tools'] });
-  const cli = pool('cli', 'cli', { can: ['stream', 'thinking'] });
-  const cloud = pool('cloud', 'cloud', { can: all });
+const all: Capability[] = ['stream', 'tools', 'vision', 'thinking', 'json'];
+const gpu = pool('gpu', 'gpu', { can: ['stream', 'tools'] });
+const cli = pool('cli', 'cli', { can: ['stream', 'thinking'] });
+const cloud = pool('cloud', 'cloud', { can: all });
 
-  it.each<[string, object, LivePool[], string[]]>([
-    ['goes to GPU, then CLI, then cloud', {}, [cloud, cli, gpu], ['gpu', 'cli', 'cloud']],
-    ['does not skip models without thinking', { thinking: true }, [gpu, cli], ['gpu', 'cli']],
+it.each<[string, object, LivePool[], string[]]>([
+  ['goes to GPU, then CLI, then cloud', {}, [cloud, cli, gpu], ['gpu', 'cli', 'cloud']],
+  ['does not skip models without thinking', { thinking: true }, [gpu, cli], ['gpu', 'cli']],
+  [
+    'with web search goes to models whose upstream searches',
+    { hosted: ['web_search'] },
+    [gpu, cli, cloud, pool('cloud', 'native', { can: [...all, 'web_search@chat'] })],
+    ['native'],
+  ],
+  [
+    'with web search passes over upstreams that search for other formats',
+    { hosted: ['web_search'] },
+    [pool('cloud', 'other', { can: [...all, 'web_search@messages'] })],
+    [],
+  ],
+  ['with web search finds no lane if no upstream searches', { hosted: ['web_search'] }, [gpu, cli, cloud], []],
+  [
+    'with a part that not all take goes to those that take it in its format',
+    { features: ['pdf'] },
     [
-      'with web search goes to models whose upstream searches',
-      { hosted: ['web_search'] },
-      [gpu, cli, cloud, pool('cloud', 'native', { can: [...all, 'web_search@chat'] })],
-      ['native'],
+      pool('gpu', 'none', { lacks: ['pdf@chat'] }),
+      pool('cli', 'other', { lacks: ['pdf@messages', 'logprobs@chat'] }),
+      cloud,
     ],
-    [
-      'with web search passes over upstreams that search for other formats',
-      { hosted: ['web_search'] },
-      [pool('cloud', 'other', { can: [...all, 'web_search@messages'] })],
-      [],
-    ],
-    ['with web search finds no lane if no upstream searches', { hosted: ['web_search'] }, [gpu, cli, cloud], []],
-    [
-      'with a part that not all take goes to those that take it in its format',
-      { features: ['pdf'] },
-      [
-        pool('gpu', 'none', { lacks: ['pdf@chat'] }),
-        pool('cli', 'other', { lacks: ['pdf@messages', 'logprobs@chat'] }),
-        cloud,
-      ],
-      ['other', 'cloud'],
-    ],
-    [
-      'with a part that nobody takes goes to those that refuse it in words',
-      { features: ['pdf'] },
-      [pool('gpu', 'none', { lacks: ['pdf@chat'] })],
-      ['none'],
-    ],
-    [
-      'within a tier prefers thinking if requested, then free slots',
-      { thinking: true },
-      [pool('gpu', 'busy', { busy: 2 }), pool('gpu', 'free'), pool('gpu', 'thinks', { can: all, busy: 2 })],
-      ['thinks', 'free', 'busy'],
-    ],
-    [
-      'skips a context that is certainly too small',
-      { inputTokens: 10_000 },
-      [pool('gpu', 'small', { context: 4_096 }), pool('gpu', 'tight', { context: 9_000 }), cloud],
-      ['tight', 'cloud'],
-    ],
-  ])('%s', (_, needs, pools, expected) => {
-    expect(lanes('auto', pools, needs)).toEqual(expected);
-  });
-
-  it('goes to the largest context if the input is too long for all, and that worker refuses it', () => {
-    const pools = [pool('gpu', 'small', { context: 4_096 }), pool('cloud', 'large', { context: 8_192 })];
-    expect(lanes('auto', pools, { inputTokens: 100_000 })).toEqual(['large']);
-  });
-
-  it('follows the rules of the registry', () => {
-    const pools = [gpu, cli, cloud];
-    expect(lanes('auto', pools, {}, { auto: { tiers: ['cloud', 'gpu'] } })).toEqual(['cloud', 'gpu']);
-    expect(lanes('auto', pools, {}, { auto: { only: ['cli'] } })).toEqual(['cli']);
-    expect(lanes('auto', pools, {}, { auto: { except: ['gpu'] } })).toEqual(['cli', 'cloud']);
-    const prices = { cloud: { input: 3, output: 15 } };
-    expect(lanes('auto', pools, {}, { prices, auto: { max_cost: 10 } })).toEqual(['gpu', 'cli']);
-    expect(lanes('auto', pools, {}, { prices, auto: { max_cost: 15 } })).toEqual(['gpu', 'cli', 'cloud']);
-  });
-
-  it('treats avoided workers as absent', () => {
-    const two = pool('gpu', 'two', { workers: ['a', 'b'] });
-    expect(lanes('auto', [two, cloud], {}, {}, ['a'])).toEqual(['two', 'cloud']);
-    expect(lanes('auto', [two, cloud], {}, {}, ['a', 'b'])).toEqual(['cloud']);
-  });
+    ['other', 'cloud'],
+  ],
+  [
+    'with a part that nobody takes goes to those that refuse it in words',
+    { features: ['pdf'] },
+    [pool('gpu', 'none', { lacks: ['pdf@chat'] })],
+    ['none'],
+  ],
+  [
+    'within a tier prefers thinking if requested, then free slots',
+    { thinking: true },
+    [pool('gpu', 'busy', { busy: 2 }), pool('gpu', 'free'), pool('gpu', 'thinks', { can: all, busy: 2 })],
+    ['thinks', 'free', 'busy'],
+  ],
+  [
+    'skips a context that is certainly too small',
+    { inputTokens: 10_000 },
+    [pool('gpu', 'small', { context: 4_096 }), pool('gpu', 'tight', { context: 9_000 }), cloud],
+    ['tight', 'cloud'],
+  ],
+])('auto %s', (_, needs, pools, expected) => {
+  expect(lanes('auto', pools, needs)).toEqual(expected);
 });
 
-describe('a named model', () => {
-  it('goes to all pools that serve it, GPU first', () => {
-    const pools = [pool('cloud', 'far', { model: 'm' }), pool('gpu', 'near', { model: 'm' }), pool('gpu', 'other')];
-    expect(lanes('m', pools)).toEqual(['near:m', 'far:m']);
-  });
-
-  it('prefers an able worker, and otherwise goes to one that is not able', () => {
-    const blind = pool('gpu', 'blind', { model: 'm' });
-    const sees = pool('cloud', 'sees', { model: 'm', can: ['vision'] });
-    expect(lanes('m', [blind, sees], { vision: true })).toEqual(['sees:m']);
-    expect(lanes('m', [blind], { vision: true })).toEqual(['blind:m']);
-  });
-
-  it('is never a property of Object.prototype', () => {
-    expect(lanes('__proto__', [pool('gpu', 'x')])).toEqual([]);
-    expect(lanes('constructor', [pool('gpu', 'x')])).toEqual([]);
-  });
+it('auto goes to the largest context if the input is too long for all, and that worker refuses it', () => {
+  const pools = [pool('gpu', 'small', { context: 4_096 }), pool('cloud', 'large', { context: 8_192 })];
+  expect(lanes('auto', pools, { inputTokens: 100_000 })).toEqual(['large']);
 });
 
-describe('a name of the registry', () => {
-  const pools = [
-    pool('gpu', 'local', { model: 'small' }),
-    pool('cloud', 'api', { model: 'big' }),
-    pool('cloud', 'api2', { model: 'small' }),
-  ];
-
-  it('goes to its targets in order', () => {
-    const file = { models: { best: { targets: [{ model: 'big' }, { model: 'small', tier: 'gpu' }] } } };
-    expect(lanes('best', pools, {}, file)).toEqual(['api:big', 'local:small']);
-    const models = ['big', 'small'].map((id) => ({ id, capabilities: [] }));
-    const both = livePool({ tier: 'gpu', pool: 'both', models }, [{ id: 'w' }]);
-    expect(lanes('best', [both], {}, file)).toEqual(['both:big']);
-  });
-
-  it('draws among weighted neighbours in proportion to their weight', () => {
-    const targets = [{ model: 'a', weight: 3 }, { model: 'b', weight: 1 }, { model: 'c' }];
-    const firsts = Array.from({ length: 100 }, (_, i) => drawOrder(targets, () => i / 100).map(({ model }) => model));
-    expect(firsts.filter(([first]) => first === 'a')).toHaveLength(75);
-    expect(firsts.filter(([first]) => first === 'b')).toHaveLength(25);
-    expect(firsts.every((order) => order[2] === 'c')).toBe(true);
-  });
+it('auto follows the rules of the registry', () => {
+  const prices = { cloud: { input: 3, output: 15 } };
+  const by = (auto: object) => lanes('auto', [gpu, cli, cloud], {}, { prices, auto });
+  expect(by({ tiers: ['cloud', 'gpu'] })).toEqual(['cloud', 'gpu']);
+  expect(by({ only: ['cli'] })).toEqual(['cli']);
+  expect(by({ except: ['gpu'] })).toEqual(['cli', 'cloud']);
+  expect(by({ max_cost: 10 })).toEqual(['gpu', 'cli']);
+  expect(by({ max_cost: 15 })).toEqual(['gpu', 'cli', 'cloud']);
 });
 
-describe('a rule by purpose', () => {
+it('auto treats avoided workers as absent', () => {
+  const two = pool('gpu', 'two', { workers: ['a', 'b'] });
+  expect(lanes('auto', [two, cloud], {}, {}, ['a'])).toEqual(['two', 'cloud']);
+  expect(lanes('auto', [two, cloud], {}, {}, ['a', 'b'])).toEqual(['cloud']);
+});
+
+it('a named model goes to all pools that serve it, GPU first', () => {
+  const pools = [pool('cloud', 'far', { model: 'm' }), pool('gpu', 'near', { model: 'm' }), pool('gpu', 'other')];
+  expect(lanes('m', pools)).toEqual(['near:m', 'far:m']);
+});
+
+it('a named model prefers an able worker, and otherwise goes to one that is not able', () => {
+  const blind = pool('gpu', 'blind', { model: 'm' });
+  const sees = pool('cloud', 'sees', { model: 'm', can: ['vision'] });
+  expect(lanes('m', [blind, sees], { vision: true })).toEqual(['sees:m']);
+  expect(lanes('m', [blind], { vision: true })).toEqual(['blind:m']);
+});
+
+it('a named model is never a property of Object.prototype', () => {
+  for (const name of ['__proto__', 'constructor']) expect(lanes(name, [pool('gpu', 'x')])).toEqual([]);
+});
+
+const pools = [
+  pool('gpu', 'local', { model: 'small' }),
+  pool('cloud', 'api', { model: 'big' }),
+  pool('cloud', 'api2', { model: 'small' }),
+];
+
+it('a name of the registry goes to its targets in order', () => {
+  const file = { models: { best: { targets: [{ model: 'big' }, { model: 'small', tier: 'gpu' }] } } };
+  expect(lanes('best', pools, {}, file)).toEqual(['api:big', 'local:small']);
+  const models = ['big', 'small'].map((id) => ({ id, capabilities: [] }));
+  const both = livePool({ tier: 'gpu', pool: 'both', models }, [{ id: 'w' }]);
+  expect(lanes('best', [both], {}, file)).toEqual(['both:big']);
+});
+
+it('a name of the registry draws among weighted neighbours in proportion to their weight', () => {
+  const targets = [{ model: 'a', weight: 3 }, { model: 'b', weight: 1 }, { model: 'c' }];
+  const firsts = Array.from({ length: 100 }, (_, i) => drawOrder(targets, () => i / 100).map(({ model }) => model));
+  expect(firsts.filter(([first]) => first === 'a')).toHaveLength(75);
+  expect(firsts.filter(([first]) => first === 'b')).toHaveLength(25);
+  expect(firsts.every((order) => order[2] === 'c')).toBe(true);
+});
+
+it('a rule of auto by purpose comes first if one of its targets is able', () => {
   const local = pool('gpu', 'local', { model: 'small' });
   const blind = pool('gpu', 'blind', { model: 'tiny' });
   const api = pool('cloud', 'api', { model: 'big', can: ['stream', 'vision'] });
-  const pools = [local, blind, api];
-  const rules = { purposes: { auxiliary: { targets: [{ model: 'small', tier: 'gpu' }] } } };
-
-  it('of auto comes first if one of its targets is able', () => {
-    const file = { auto: { tiers: ['cloud', 'gpu'], except: ['small'], ...rules } };
-    const of = (purpose: Purpose, needs: object = {}, served = pools) =>
-      lanes('auto', served, needs, file, [], purpose);
-    expect(of('auxiliary')).toEqual(['local:small']);
-    expect(of('main')).toEqual(['api:big', 'blind:tiny']);
-    expect(of('auxiliary', { vision: true })).toEqual(['api:big']);
-    expect(of('auxiliary', {}, [api, blind])).toEqual(['api:big', 'blind:tiny']);
-  });
+  const purposes = { auxiliary: { targets: [{ model: 'small', tier: 'gpu' }] } };
+  const file = { auto: { tiers: ['cloud', 'gpu'], except: ['small'], purposes } };
+  const of = (purpose: Purpose, needs: object = {}, served = [local, blind, api]) =>
+    lanes('auto', served, needs, file, [], purpose);
+  expect(of('auxiliary')).toEqual(['local:small']);
+  expect(of('main')).toEqual(['api:big', 'blind:tiny']);
+  expect(of('auxiliary', { vision: true })).toEqual(['api:big']);
+  expect(of('auxiliary', {}, [api, blind])).toEqual(['api:big', 'blind:tiny']);
 });

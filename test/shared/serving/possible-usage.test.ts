@@ -8,15 +8,15 @@ import { livePool } from '../../helpers/broker/live-pool.ts';
 
 const noNeeds = { tools: false, vision: false, thinking: false, json: false, inputTokens: 25 };
 const impossible = 9e15;
-const lie: Usage = {
-  promptTokens: impossible,
-  cachedTokens: impossible,
-  cacheWriteTokens: impossible,
+const input = { promptTokens: impossible, cachedTokens: impossible, cacheWriteTokens: impossible };
+const tokens = {
+  ...input,
   hourCacheWriteTokens: impossible,
   completionTokens: impossible,
   reasoningTokens: impossible,
-  units: { images: impossible, seconds: impossible, characters: impossible, searches: impossible },
 };
+const units = { images: impossible, seconds: impossible, characters: impossible, searches: impossible };
+const lie: Usage = { ...tokens, units };
 
 interface Facts extends Partial<UsageBounds> {
   tier?: Tier;

@@ -1,8 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import type { Job } from '#shared/broker/dispatch/job.ts';
-import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
@@ -44,9 +43,9 @@ function identity(fields: Partial<KeyIdentity> = {}): KeyIdentity {
 
 function ask(
   served: ServingComponents,
-  who: KeyIdentity,
+  who: Partial<KeyIdentity> = {},
   fields: object = {},
-  { caller = callerOf(who), ...asked }: Partial<ModelRequest> & { caller?: Caller } = {},
+  { caller = callerOf(identity(who)), ...asked }: Partial<ModelRequest> & { caller?: Caller } = {},
 ) {
   const body = { model: 'm', messages: [{ role: 'user', content: 'hi' }], ...fields };
   const request: ModelRequest = {
@@ -70,15 +69,12 @@ it.each([
   ['high', undefined, 'high'],
   ['high', 'priority', 'high'],
   ['high', 'flex', 'low'],
-] as const)(
-  'the class of a request of a key of class %s with service_tier %s is %s',
-  async (ceiling, tier, expected) => {
-    const classes: string[] = [];
-    const { served } = parts((request) => classes.push(request.class));
-    await expect(ask(served, identity({ class: ceiling }), { service_tier: tier })).rejects.toThrow('broken');
-    expect(classes).toEqual([expected]);
-  },
-);
+] as const)('the class of a key of class %s asking for service_tier %s is %s', async (ceiling, tier, expected) => {
+  const classes: string[] = [];
+  const { served } = parts((request) => classes.push(request.class));
+  await expect(ask(served, { class: ceiling }, { service_tier: tier })).rejects.toThrow('broken');
+  expect(classes).toEqual([expected]);
+});
 
 it.each([
   [{ sealsAnswers: true }, { ownerId: 'person' }, 'key of person'],
@@ -87,8 +83,7 @@ it.each([
 ])("the owner's key is in the grant of a request that is %o, of %o: %s", async (asked, who, expected) => {
   const keys: (string | undefined)[] = [];
   const { served } = parts((request) => keys.push(request.ownerKey));
-  const answered = ask(served, identity(who), {}, asked);
-  await expect(answered).rejects.toThrow('broken');
+  await expect(ask(served, who, {}, asked)).rejects.toThrow('broken');
   expect(keys).toEqual([expected]);
 });
 
@@ -102,76 +97,61 @@ it.each([
   const targets = [{ model: 'm' }];
   const registry = registrySchema.parse({ models: { fast: { targets, hedge: ['high'] }, plain: { targets } } });
   for (let request = 0; request < 21; request += 1) {
-    const asked = ask({ ...served, registry: () => registry }, identity({ class: ceiling }), fields);
+    const asked = ask({ ...served, registry: () => registry }, { class: ceiling }, fields);
     await expect(asked).rejects.toThrow('broken');
   }
   expect(served.hedges.spend(fields.model)).toBe(earns);
 });
 
-describe('the reservation of a request', () => {
-  it('is released if the request cannot be dispatched', async () => {
-    const { served, reservations } = parts();
-    await expect(ask(served, identity())).rejects.toMatchObject({ code: 'internal' });
-    expect(reservations).toEqual(['reserved', 'released']);
-  });
+const failing = (message: string) => (): never => {
+  throw new Error(message);
+};
+/** The same components with a dispatcher whose job has this end. */
+const finishing = (served: ServingComponents, report: object, record: ServingComponents['record']) => {
+  const dispatch = () => ({ finished: Promise.resolve(report) }) as Job;
+  return { ...served, dispatcher: { ...served.dispatcher, dispatch }, record };
+};
+const call = { tool: 't', body: Buffer.from('{}'), stream: false };
 
-  it('is released if the client disconnects meanwhile', async () => {
-    const { served, reservations } = parts();
-    const caller = callerOf(identity(), { isGone: () => true });
-    expect(await ask(served, identity(), {}, { caller })).toBeUndefined();
-    expect(reservations).toEqual(['reserved', 'released']);
-  });
+it.each<[string, string, (served: ServingComponents) => Promise<unknown>]>([
+  ['the request cannot be dispatched', 'broken', (served) => ask(served)],
+  ['a tool call cannot', 'broken', (served) => serveTool(served, call, modelSink(), callerOf(identity()))],
+  [
+    'the headers of its limits cannot be set',
+    'no headers',
+    (served) => ask(served, {}, {}, { caller: callerOf(identity(), { onLimitStatus: failing('no headers') }) }),
+  ],
+  [
+    'the finished request cannot be recorded',
+    'no record',
+    async (served) => (await ask(finishing(served, { state: 'failed' }, failing('no record'))))?.finished,
+  ],
+])('the reservation of a request is released if %s', async (_, reason, serve) => {
+  const { served, reservations } = parts();
+  await expect(serve(served)).rejects.toThrow(reason);
+  expect(reservations).toEqual(['reserved', 'released']);
+});
 
-  it('is released if a tool call cannot be dispatched', async () => {
-    const { served, reservations } = parts();
-    const call = { tool: 't', body: Buffer.from('{}'), stream: false };
-    await expect(serveTool(served, call, modelSink(), callerOf(identity()))).rejects.toMatchObject({
-      code: 'internal',
-    });
-    expect(reservations).toEqual(['reserved', 'released']);
-  });
+it('the reservation of a request is released if the client disconnects meanwhile', async () => {
+  const { served, reservations } = parts();
+  const caller = callerOf(identity(), { isGone: () => true });
+  expect(await ask(served, {}, {}, { caller })).toBeUndefined();
+  expect(reservations).toEqual(['reserved', 'released']);
+});
 
-  it('is released if the headers of its limits cannot be set', async () => {
-    const { served, reservations } = parts();
-    const onLimitStatus = () => {
-      throw new Error('no headers');
-    };
-    const caller = callerOf(identity(), { onLimitStatus });
-    await expect(ask(served, identity(), {}, { caller })).rejects.toThrow('no headers');
-    expect(reservations).toEqual(['reserved', 'released']);
-  });
+it('the reservation of a request is committed, and the request recorded, with at most the possible usage', async () => {
+  const end = { usage: { ...noUsage, promptTokens: 9, completionTokens: 9e15 }, finishReason: 'stop' };
+  const report = { state: 'done', end, attempt: { placement: { pool: pools[0], model: 'm' } }, answerBytes: 30 };
+  const recorded: FinishedRequest[] = [];
+  const served = finishing(parts().served, report, (request) => void recorded.push(request));
+  const running = await ask(served, {}, { max_tokens: 40 });
+  await running?.finished;
+  const possible = { ...noUsage, promptTokens: 9, completionTokens: 40 };
+  expect(recorded).toMatchObject([{ usage: possible, report: { end: { usage: possible } } }]);
+});
 
-  it('is released when the finished request cannot be recorded', async () => {
-    const { served, reservations } = parts();
-    const finished = Promise.resolve({ state: 'failed' } as JobReport);
-    const dispatch = () => ({ finished }) as Job;
-    const record = () => {
-      throw new Error('no record');
-    };
-    const running = await ask({ ...served, dispatcher: { ...served.dispatcher, dispatch }, record }, identity());
-    await expect(running?.finished).rejects.toThrow('no record');
-    expect(reservations).toEqual(['reserved', 'released']);
-  });
-
-  it('is committed, and the request recorded, with at most the possible usage', async () => {
-    const { served } = parts();
-    const end = { usage: { ...noUsage, promptTokens: 9, completionTokens: 9e15 }, finishReason: 'stop' };
-    const attempt = { placement: { pool: pools[0], model: 'm' } };
-    const finished = Promise.resolve({ state: 'done', end, attempt, answerBytes: 30 } as unknown as JobReport);
-    const dispatch = () => ({ finished }) as Job;
-    const recorded: FinishedRequest[] = [];
-    const record = (request: FinishedRequest) => void recorded.push(request);
-    const parted = { ...served, dispatcher: { ...served.dispatcher, dispatch }, record };
-    await (
-      await ask(parted, identity(), { max_tokens: 40 })
-    )?.finished;
-    const possible = { ...noUsage, promptTokens: 9, completionTokens: 40 };
-    expect(recorded).toMatchObject([{ usage: possible, report: { end: { usage: possible } } }]);
-  });
-
-  it('is undefined for a key without limits', async () => {
-    const { served, reservations } = parts();
-    await expect(ask(served, identity({ limits: [] }))).rejects.toMatchObject({ code: 'internal' });
-    expect(reservations).toEqual([]);
-  });
+it('the reservation of a request is undefined for a key without limits', async () => {
+  const { served, reservations } = parts();
+  await expect(ask(served, { limits: [] })).rejects.toMatchObject({ code: 'internal' });
+  expect(reservations).toEqual([]);
 });

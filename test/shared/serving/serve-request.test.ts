@@ -2,7 +2,6 @@ import { expect, it } from 'vitest';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
-import type { ServingComponents } from '#shared/serving/serve-model.ts';
 import { serveRequest } from '#shared/serving/serve-request.ts';
 import { livePool } from '../../helpers/broker/live-pool.ts';
 import { callerOf, modelSink, plainRequest, servingParts } from '../../helpers/serving/serving-parts.ts';
@@ -18,11 +17,7 @@ const pools = [
 ];
 
 /** The models that a request for `auto` with these tools may go to, best first. */
-async function modelsFor(
-  tools: object[],
-  operation: 'generate' | 'count_tokens',
-  changes: Partial<ServingComponents> = {},
-): Promise<string[]> {
+async function modelsFor(tools: object[], operation: 'generate' | 'count_tokens', changes: object = {}) {
   const models: string[] = [];
   const dispatch = (request: JobRequest): never => {
     models.push(...request.place(new Set()).map(({ model }) => model));
@@ -38,20 +33,25 @@ async function modelsFor(
     sealsAnswers: true,
     ...plainRequest,
   };
-  await expect(serveRequest(servingParts(dispatch, pools, changes), asked, modelSink(), callerOf())).rejects.toThrow(
-    'far enough',
-  );
+  const served = serveRequest(servingParts(dispatch, pools, changes), asked, modelSink(), callerOf());
+  await expect(served).rejects.toThrow('far enough');
   return models;
 }
 
 const own = { type: 'function', name: 'own', parameters: {}, strict: false };
 const mcp = { type: 'mcp', server_label: 'wiki', require_approval: 'never' };
 
-it.each(['generate', 'count_tokens'] as const)(
-  'a request with hosted tools that the router runs, and a search that it can do without goes to a model that can call tools, to %s',
-  async (operation) => {
-    expect(await modelsFor([own, mcp, { type: 'web_search' }], operation)).toEqual(['able']);
-    expect(await modelsFor([own, { type: 'web_search' }], operation)).toEqual(['able']);
+const search = { type: 'web_search' };
+
+it.each([
+  ['generate', [own, mcp, search]],
+  ['generate', [own, search]],
+  ['count_tokens', [own, mcp, search]],
+  ['count_tokens', [own, search]],
+] as const)(
+  'a request to %s with a search that it can do without goes to a model that calls tools: %j',
+  async (to, tools) => {
+    expect(await modelsFor([...tools], to)).toEqual(['able']);
   },
 );
 
@@ -61,6 +61,6 @@ it('a request with tools of an MCP server waits while no worker has them', async
     isKnownModel: () => true,
     lostPools: () => [{ tools: [{ name: 'lost' }] }],
     pools: () => ((looks += 1) < 3 ? pools.slice(0, 2) : pools),
-  } as unknown as ServingComponents['workers'];
+  };
   expect(await modelsFor([mcp], 'count_tokens', { workers: away })).toEqual(['able']);
 });

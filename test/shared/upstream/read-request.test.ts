@@ -1,32 +1,26 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { toolInput } from '#shared/translate/vocabulary/tool-call.ts';
+import { errorWith } from '../../helpers/error-with.ts';
 import { readRequest } from '#shared/upstream/read-request.ts';
 
 const nested = (levels: number): string => `{"x":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
 
-describe('the body of a job', () => {
-  it('is accepted with 500 levels', () => {
-    const text = nested(500);
-    expect(JSON.stringify(readRequest({ body: Buffer.from(text) }).request)).toBe(text);
-  });
+it('the body of a job is accepted with 500 levels', () => {
+  const text = nested(500);
+  expect(JSON.stringify(readRequest({ body: Buffer.from(text) }).request)).toBe(text);
+});
 
-  it.each([501, 100_000])('is refused without a retry with %i levels', (levels) => {
-    expect(() => readRequest({ body: Buffer.from(nested(levels)) })).toThrowError(
-      expect.objectContaining({
-        code: 'invalid_request',
-        message: 'The request is nested too deeply.',
-        movable: false,
-      }),
-    );
-  });
+it.each([501, 100_000])('the body of a job is refused without a retry with %i levels', (levels) => {
+  const refusal = { message: 'The request is nested too deeply.', movable: false };
+  expect(() => readRequest({ body: Buffer.from(nested(levels)) })).toThrow(errorWith('invalid_request', refusal));
+});
 
-  it('is released once it was read', () => {
-    const job = { body: Buffer.from('{"model":"m"}') };
-    expect(readRequest(job).request).toEqual({ model: 'm' });
-    expect(job.body).toHaveLength(0);
-  });
+it('the body of a job is released once it was read', () => {
+  const job = { body: Buffer.from('{"model":"m"}') };
+  expect(readRequest(job).request).toEqual({ model: 'm' });
+  expect(job.body).toHaveLength(0);
+});
 
-  it('may contain deeper arguments of a tool call as text, which stay text', () => {
-    expect(toolInput(nested(100_000))).toEqual({ _raw: nested(100_000) });
-  });
+it('the body of a job may contain deeper arguments of a tool call as text, which stay text', () => {
+  expect(toolInput(nested(100_000))).toEqual({ _raw: nested(100_000) });
 });

@@ -8,14 +8,12 @@ import { StreamListener } from '#shared/upstream/stream-listener.ts';
 
 const answerContext = { id: 'id_1', model: 'm', created: 1, promptTokens: () => 7 };
 
-function openStream({ upstream = chatUpstream, translation = chatToChat.stream(answerContext) } = {}): {
-  listener: StreamListener;
-  pieces: string[];
-} {
+function openStream({ upstream = chatUpstream, translation = chatToChat.stream(answerContext) } = {}) {
   const pieces: string[] = [];
   const listener = new StreamListener(upstream, translation, (text) => void pieces.push(text));
   listener.onStart(200, { 'content-type': 'text/event-stream' });
-  return { listener, pieces };
+  const read = (bytes: string) => listener.onData(Buffer.from(bytes));
+  return { listener, pieces, read };
 }
 
 function event(delta: object, finish_reason: string | null = null, index = 0): string {
@@ -29,52 +27,40 @@ function textsOf(piece: string | undefined): unknown[] {
 }
 
 it('events that arrive together are one piece, with the role in front of the first text', () => {
-  const { listener, pieces } = openStream();
-  const opening = event({ role: 'assistant', content: '' });
-  expect(listener.onData(Buffer.from(opening))).toBe('nothing');
+  const { read, pieces } = openStream();
+  expect(read(event({ role: 'assistant', content: '' }))).toBe('nothing');
   expect(pieces).toEqual([]);
-  const texts = ['a', 'b', 'c'].map((content) => event({ content }));
-  expect(listener.onData(Buffer.from(texts.join('')))).toBe('more');
+  expect(read(['a', 'b', 'c'].map((content) => event({ content })).join(''))).toBe('more');
   expect(pieces.map(textsOf)).toEqual([
     [{ role: 'assistant', content: '' }, { content: 'a' }, { content: 'b' }, { content: 'c' }],
   ]);
-  listener.onData(Buffer.from(event({ content: 'd' })));
+  read(event({ content: 'd' }));
   expect(textsOf(pieces[1])).toEqual([{ content: 'd' }]);
 });
 
 it('a stream is finished by the reason why it ends, whatever comes then, and not before each choice has one', () => {
-  const { listener } = openStream();
-  const two = openStream({ translation: chatToChat.stream({ ...answerContext, recalled: { n: 2 } }) }).listener;
-  const progress = (bytes: string, each = listener) => each.onData(Buffer.from(bytes));
-  expect([event({ content: 'a' }), event({}, 'stop'), ': alive\n\n'].map((bytes) => progress(bytes))).toEqual([
-    'more',
-    'finished',
-    'nothing',
-  ]);
+  const { listener, read } = openStream();
+  const progress = [event({ content: 'a' }), event({}, 'stop'), ': alive\n\n'].map(read);
+  expect(progress).toEqual(['more', 'finished', 'nothing']);
   const usage = { choices: [], usage: { prompt_tokens: 1, completion_tokens: 1 } };
-  expect(progress(`data: ${JSON.stringify(usage)}\n\n`)).toBe('finished');
+  expect(read(`data: ${JSON.stringify(usage)}\n\n`)).toBe('finished');
   expect(listener.end()).toMatchObject({ finishReason: 'stop', usage: { promptTokens: 1, completionTokens: 1 } });
-  expect(progress(event({ content: 'a' }, 'stop'), two)).toBe('more');
-  expect(progress(event({ content: 'b' }, 'stop', 1), two)).toBe('finished');
+  const two = openStream({ translation: chatToChat.stream({ ...answerContext, recalled: { n: 2 } }) });
+  const ends = [event({ content: 'a' }, 'stop'), event({ content: 'b' }, 'stop', 1)];
+  expect(ends.map(two.read)).toEqual(['more', 'finished']);
 });
 
 it('a stream is not finished by an empty reason, nor by one that comes with each piece of a continuing stream', () => {
-  const { listener } = openStream();
-  const progress = (bytes: string) => listener.onData(Buffer.from(bytes));
-  expect([event({ content: 'a' }, ''), event({ content: 'b' }, '')].map(progress)).toEqual(['more', 'more']);
+  const empty = [event({ content: 'a' }, ''), event({ content: 'b' }, '')];
+  expect(empty.map(openStream().read)).toEqual(['more', 'more']);
   const pieces = ['a', 'b', 'c'].map((content) => event({ content }, 'stop'));
-  expect(pieces.map((piece) => openStream().listener.onData(Buffer.from(piece)))).toEqual([
-    'finished',
-    'finished',
-    'finished',
-  ]);
-  const { listener: other } = openStream();
-  expect(pieces.map((piece) => other.onData(Buffer.from(piece)))).toEqual(['finished', 'more', 'more']);
+  expect(pieces.map((piece) => openStream().read(piece))).toEqual(['finished', 'finished', 'finished']);
+  expect(pieces.map(openStream().read)).toEqual(['finished', 'more', 'more']);
 });
 
 it('a ping of a messages upstream does not count as progress', () => {
-  const { listener } = openStream({ upstream: messagesUpstream, translation: chatToMessages.stream(answerContext) });
-  const progress = (data: object) => listener.onData(Buffer.from(`data: ${JSON.stringify(data)}\n\n`));
+  const { read } = openStream({ upstream: messagesUpstream, translation: chatToMessages.stream(answerContext) });
+  const progress = (data: object) => read(`data: ${JSON.stringify(data)}\n\n`);
   const delta = { type: 'text_delta', text: 'a' };
   expect(
     [
@@ -92,9 +78,9 @@ it('a ping of a messages upstream does not count as progress', () => {
 });
 
 it('what arrives before an error in the same bytes is written', () => {
-  const { listener, pieces } = openStream();
+  const { read, pieces } = openStream();
   const failure = `data: ${JSON.stringify({ error: { message: 'out of memory' } })}\n\n`;
-  const bytes = Buffer.from(`${event({ content: 'a' })}${event({ content: 'b' })}${failure}${event({ content: 'c' })}`);
-  expect(() => listener.onData(bytes)).toThrow(RouterError);
+  const [a, b, c] = ['a', 'b', 'c'].map((content) => event({ content }));
+  expect(() => read(`${a}${b}${failure}${c}`)).toThrow(RouterError);
   expect(pieces.flatMap(textsOf)).toEqual([{ role: 'assistant', content: 'a' }, { content: 'b' }]);
 });

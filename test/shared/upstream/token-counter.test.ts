@@ -21,23 +21,26 @@ const texts = [
   'shared/broker/dispatch/dispatcher.ts',
 ].map((file) => readFileSync(file, 'utf8').slice(0, 48 * 1024));
 
-function asking(text: string): JsonObject {
-  return {
-    messages: [said('system', 'You are a careful reviewer.'), said('user', text)],
-  };
-}
+const asking = (text: string): JsonObject => ({
+  messages: [said('system', 'You are a careful reviewer.'), said('user', text)],
+});
 
 /** What an engine with Llama 3's template and tokenizer reports as `prompt_tokens`. */
 function llamaTokens({ messages }: JsonObject): number {
   const turns = messages as { role: string; content: string }[];
-  const text = turns
-    .map(({ role, content }) => `<|start_header_id|>${role}<|end_header_id|>\n\n${content}<|eot_id|>`)
-    .join('');
-  return llama3.encode(`${text}<|start_header_id|>assistant<|end_header_id|>\n\n`).length;
+  const headed = (role: string): string => `<|start_header_id|>${role}<|end_header_id|>\n\n`;
+  const text = turns.map(({ role, content }) => `${headed(role)}${content}<|eot_id|>`).join('');
+  return llama3.encode(text + headed('assistant')).length;
 }
 
 /** Like llamaTokens, for a model whose tokenizer has a far smaller vocabulary. */
 const coarseTokens = (request: JsonObject): number => Math.round(llamaTokens(request) * 1.3);
+
+/** How far a count is from the number of a tokenizer, as a part of that. */
+async function errorOf(counter: TokenCounter, text: string, tokensOf: typeof llamaTokens): Promise<number> {
+  const truth = tokensOf(asking(text));
+  return Math.abs((await counter.count(asking(text), 'm', signal)) - truth) / truth;
+}
 
 describe('counting tokens', () => {
   it('asks an upstream that can count, once per content', async () => {
@@ -58,11 +61,7 @@ describe('counting tokens', () => {
 
   it('is within ten per cent of an unknown tokenizer', async () => {
     const counter = new TokenCounter(undefined);
-    for (const text of texts) {
-      const counted = await counter.count(asking(text), 'm', signal);
-      const truth = llamaTokens(asking(text));
-      expect(Math.abs(counted - truth) / truth).toBeLessThan(0.1);
-    }
+    for (const text of texts) expect(await errorOf(counter, text, llamaTokens)).toBeLessThan(0.1);
   });
 
   it('is also within ten per cent of a far coarser tokenizer, after one answer', async () => {
@@ -71,12 +70,8 @@ describe('counting tokens', () => {
     const short = (): Promise<number> => counter.count(asking('Hello there, how are you?'), 'm', signal);
     const before = await short();
     counter.createCalibration(asking(first), 'm', first.length)?.(coarseTokens(asking(first)));
-    await until(async () => expect(await short()).toBeGreaterThan(before), 5_000);
-    for (const text of others) {
-      const counted = await counter.count(asking(text), 'm', signal);
-      const truth = coarseTokens(asking(text));
-      expect(Math.abs(counted - truth) / truth).toBeLessThan(0.1);
-    }
+    await until(async () => expect(await short()).toBeGreaterThan(before));
+    for (const text of others) expect(await errorOf(counter, text, coarseTokens)).toBeLessThan(0.1);
   });
 
   it('does not block the event loop, whatever the text is', async () => {
@@ -100,12 +95,9 @@ describe('counting tokens', () => {
   it('is never 0', async () => {
     expect(await new TokenCounter(undefined).count({ messages: [] }, 'm', signal)).toBe(1);
   });
-});
-
-describe('counting tokens', () => {
   it('counts a long text in slices like the whole text', async () => {
-    const text =
-      'It’s 3.14 o’clock — don’t\n\n  panic:  größer… 世界 is (really) [good]; e.g. x_y/z\tand so on. '.repeat(200);
+    const part = 'It’s 3.14 o’clock — don’t\n\n  panic:  größer… 世界 is (really) [good]; e.g. x_y/z\tand so on. ';
+    const text = part.repeat(200);
     expect(await countTokens(text, signal)).toBe(encode(text).length);
   });
 

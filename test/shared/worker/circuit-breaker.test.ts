@@ -8,15 +8,8 @@ import { silentLog } from '../../helpers/silent-log.ts';
 
 const full: WorkerFacts = { models: [], slots: 10, accepting: true };
 
-/** One running job of a worker. */
-interface Running {
-  write: (text: string) => void;
-  succeed: () => Promise<void>;
-  fail: (code: ErrorCode, retryAfter?: number) => Promise<void>;
-  cancel: () => Promise<void>;
-  /** How the job ended. */
-  outcome: Promise<unknown>;
-}
+const jobWith = (fields: Partial<GrantedJob>) => ({ operation: 'generate', stream: true, ...fields }) as GrantedJob;
+const unread = { head: () => undefined, write: () => undefined };
 
 let breaker: CircuitBreaker;
 let changes: number;
@@ -31,7 +24,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function begin(fields: Partial<GrantedJob> = {}): Running {
+/** Begins a job of the worker. `outcome` is how it ends. */
+function begin(fields: Partial<GrantedJob> = {}) {
   const { promise, resolve, reject } = Promise.withResolvers<JobEnd>();
   const client = new AbortController();
   let write: (text: string) => void = () => undefined;
@@ -40,18 +34,15 @@ function begin(fields: Partial<GrantedJob> = {}): Running {
     signal.addEventListener('abort', () => reject(signal.reason));
     return promise;
   });
-  const job = { operation: 'generate', stream: true, ...fields } as GrantedJob;
-  const outcome = handler(job, { head: () => undefined, write: () => undefined }, client.signal).catch(
-    (error: unknown) => error,
-  );
+  const outcome = handler(jobWith(fields), unread, client.signal).catch((error: unknown) => error);
   const over = async (settle: () => void): Promise<void> => {
     settle();
     await outcome;
   };
   return {
-    write: (text) => write(text),
+    write: (text: string) => write(text),
     succeed: () => over(() => resolve(jobDone)),
-    fail: (code, retryAfter) => over(() => reject(new RouterError(code, 'failed', { retryAfter }))),
+    fail: (code: ErrorCode, retryAfter?: number) => over(() => reject(new RouterError(code, 'failed', { retryAfter }))),
     cancel: () => over(() => client.abort(new Error('cancelled'))),
     outcome,
   };
@@ -79,13 +70,11 @@ describe('failures', () => {
     expect(now()).toEqual(full);
   });
 
-  it.each<ErrorCode>(['invalid_request', 'context_length_exceeded', 'internal', 'shutting_down'])(
-    'do not include %s',
-    async (code) => {
-      await fail(10, code);
-      expect(now()).toEqual(full);
-    },
-  );
+  const ownFaults = ['invalid_request', 'context_length_exceeded', 'internal', 'shutting_down'] as const;
+  it.each(ownFaults)('do not include %s', async (code) => {
+    await fail(10, code);
+    expect(now()).toEqual(full);
+  });
 
   it('do not include cancelled jobs', async () => {
     for (let job = 0; job < 10; job += 1) await begin().cancel();
@@ -146,126 +135,115 @@ describe('failures', () => {
   });
 });
 
-describe('a pause', () => {
-  const paused = { accepting: false, reason: 'limited: rate_limit_exceeded' };
+const paused = { accepting: false, reason: 'limited: rate_limit_exceeded' };
+const expectPause = (seconds: number): void => {
+  vi.advanceTimersByTime(seconds * 1000 - 1);
+  expect(now()).toMatchObject(paused);
+  vi.advanceTimersByTime(2);
+  expect(now()).toEqual(full);
+};
 
-  it('lasts as long as the upstream requests, at most a minute', async () => {
-    for (const [asked, seconds] of [
-      [5, 5],
-      [86_400, 60],
-    ] as const) {
-      await begin().fail('rate_limit_exceeded', asked);
-      vi.advanceTimersByTime(seconds * 1000 - 1);
-      expect(now()).toMatchObject(paused);
-      changes = 0;
-      vi.advanceTimersByTime(2);
-      expect(now()).toEqual(full);
-      expect(changes).toBe(1);
-    }
-  });
-
-  it('reports when the upstream is expected to take work again, even beyond a minute', async () => {
-    const inMs = () => (now().resumesAt ?? 0) - Date.now();
-    await begin().fail('rate_limit_exceeded', 7200);
-    expect(inMs()).toBe(7_200_000);
-    vi.advanceTimersByTime(60_001);
-    await begin().fail('rate_limit_exceeded');
-    expect(inMs()).toBe(7_200_000 - 60_001);
-    vi.advanceTimersByTime(60_001);
-    begin().write('hi');
-    await begin().fail('rate_limit_exceeded', 3);
-    expect(inMs()).toBe(3000);
-  });
-
-  it('grows from one second to thirty if the upstream gives no time, and starts over once it answers', async () => {
-    for (const seconds of [1, 2, 4, 8, 16, 30, 30]) {
-      await fail(1, 'rate_limit_exceeded');
-      vi.advanceTimersByTime(seconds * 1000 - 1);
-      expect(now()).toMatchObject(paused);
-      vi.advanceTimersByTime(2);
-      expect(now()).toEqual(full);
-    }
-    begin().write('hi');
-    await fail(1, 'overloaded');
-    vi.advanceTimersByTime(1001);
-    expect(now()).toEqual(full);
-  });
-
-  it('ends with its timer, even if the clock has not reached that time', async () => {
-    vi.useRealTimers();
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    await begin().fail('rate_limit_exceeded', 5);
-    expect(now()).toMatchObject(paused);
-    vi.advanceTimersByTime(5001);
-    expect(now()).toEqual(full);
-  });
-
-  it('is one pause for all jobs that are refused together, as long as the longest', async () => {
-    const jobs = [begin(), begin(), begin()];
-    for (const [index, seconds] of [undefined, 3, undefined].entries()) {
-      await jobs[index]?.fail('rate_limit_exceeded', seconds);
-    }
-    vi.advanceTimersByTime(2999);
-    expect(now()).toMatchObject(paused);
-    vi.advanceTimersByTime(2);
-    expect(now()).toEqual(full);
-  });
+it('a pause lasts as long as the upstream requests, at most a minute', async () => {
+  for (const asked of [5, 86_400]) {
+    await begin().fail('rate_limit_exceeded', asked);
+    changes = 0;
+    expectPause(Math.min(asked, 60));
+    expect(changes).toBe(1);
+  }
 });
 
-describe('an upstream without output', () => {
-  it('closes the worker if three streams wait ten times as long as usual, and opens it with the first output', async () => {
-    const usual = begin();
+it('a pause reports when the upstream is expected to take work again, even beyond a minute', async () => {
+  const inMs = () => (now().resumesAt ?? 0) - Date.now();
+  await begin().fail('rate_limit_exceeded', 7200);
+  expect(inMs()).toBe(7_200_000);
+  vi.advanceTimersByTime(60_001);
+  await begin().fail('rate_limit_exceeded');
+  expect(inMs()).toBe(7_200_000 - 60_001);
+  vi.advanceTimersByTime(60_001);
+  begin().write('hi');
+  await begin().fail('rate_limit_exceeded', 3);
+  expect(inMs()).toBe(3000);
+});
+
+it('a pause grows from one second to thirty if the upstream gives no time, and starts over once it answers', async () => {
+  for (const seconds of [1, 2, 4, 8, 16, 30, 30]) {
+    await fail(1, 'rate_limit_exceeded');
+    expectPause(seconds);
+  }
+  begin().write('hi');
+  await fail(1, 'overloaded');
+  vi.advanceTimersByTime(1001);
+  expect(now()).toEqual(full);
+});
+
+it('a pause ends with its timer, even if the clock has not reached that time', async () => {
+  vi.useRealTimers();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  await begin().fail('rate_limit_exceeded', 5);
+  expect(now()).toMatchObject(paused);
+  vi.advanceTimersByTime(5001);
+  expect(now()).toEqual(full);
+});
+
+it('a pause is one pause for all jobs that are refused together, as long as the longest', async () => {
+  const jobs = [begin(), begin(), begin()];
+  for (const [index, seconds] of [undefined, 3, undefined].entries())
+    await jobs[index]?.fail('rate_limit_exceeded', seconds);
+  expectPause(3);
+});
+
+it('an upstream without output closes the worker if three streams wait ten times as long as usual, and opens it with the first output', async () => {
+  const usual = begin();
+  vi.advanceTimersByTime(1000);
+  usual.write('hi');
+  await usual.succeed();
+  const waiting = [begin(), begin(), begin()];
+  vi.advanceTimersByTime(9_000);
+  expect(now()).toEqual(full);
+  vi.advanceTimersByTime(1_500);
+  expect(now()).toMatchObject({ accepting: false, reason: 'failing: no_output' });
+  waiting[1]?.write('hi');
+  expect(now()).toEqual(full);
+});
+
+it('an upstream without output takes at most one further stream at a time, with the same limit', () => {
+  for (let job = 0; job < 3; job += 1) begin();
+  vi.advanceTimersByTime(30_600);
+  expect(now().accepting).toBe(false);
+  vi.advanceTimersByTime(1_250);
+  expect(now()).toMatchObject({ accepting: true, slots: 4 });
+  begin();
+  vi.advanceTimersByTime(29_000);
+  expect(now().accepting).toBe(true);
+  vi.advanceTimersByTime(1_500);
+  expect(now().accepting).toBe(false);
+});
+
+it('an upstream without output is not assumed while any stream goes on, nor for answers that are not streamed', () => {
+  const streaming = begin();
+  for (let job = 0; job < 5; job += 1) begin();
+  for (let second = 0; second < 60; second += 1) {
+    streaming.write('hi');
     vi.advanceTimersByTime(1000);
-    usual.write('hi');
-    await usual.succeed();
-    const waiting = [begin(), begin(), begin()];
-    vi.advanceTimersByTime(9_000);
-    expect(now()).toEqual(full);
-    vi.advanceTimersByTime(1_500);
-    expect(now()).toMatchObject({ accepting: false, reason: 'failing: no_output' });
-    waiting[1]?.write('hi');
-    expect(now()).toEqual(full);
-  });
+  }
+  expect(now()).toEqual(full);
+  breaker.close();
+  breaker = new CircuitBreaker({ log: silentLog, onChange: () => undefined });
+  for (let job = 0; job < 5; job += 1) begin({ stream: false });
+  vi.advanceTimersByTime(60_000);
+  expect(now()).toEqual(full);
+});
 
-  it('takes at most one further stream at a time, with the same limit', () => {
-    for (let job = 0; job < 3; job += 1) begin();
-    vi.advanceTimersByTime(30_600);
-    expect(now().accepting).toBe(false);
-    vi.advanceTimersByTime(1_250);
-    expect(now()).toMatchObject({ accepting: true, slots: 4 });
-    begin();
-    vi.advanceTimersByTime(29_000);
-    expect(now().accepting).toBe(true);
-    vi.advanceTimersByTime(1_500);
-    expect(now().accepting).toBe(false);
-  });
-
-  it('is not assumed while any stream goes on, nor for answers that are not streamed', () => {
-    const streaming = begin();
-    for (let job = 0; job < 5; job += 1) begin();
-    for (let second = 0; second < 60; second += 1) {
-      streaming.write('hi');
-      vi.advanceTimersByTime(1000);
-    }
-    expect(now()).toEqual(full);
-    breaker.close();
-    breaker = new CircuitBreaker({ log: silentLog, onChange: () => undefined });
-    for (let job = 0; job < 5; job += 1) begin({ stream: false });
-    vi.advanceTimersByTime(60_000);
-    expect(now()).toEqual(full);
-  });
-
-  it('that is unhealthy for ten seconds gives up the streams that wait for their first output, and no others', async () => {
-    const [waiting, begun] = [begin(), begin()];
-    begun.write('hi');
-    vi.advanceTimersByTime(20_000);
-    breaker.healthy(false);
-    let begunIsOver = false;
-    void begun.outcome.finally(() => (begunIsOver = true));
-    vi.advanceTimersByTime(10_500);
-    expect(await waiting.outcome).toMatchObject({ code: 'upstream_timeout' });
-    expect(begunIsOver).toBe(false);
-  });
+it('an upstream without output that is unhealthy for ten seconds gives up the streams that wait for their first output, and no others', async () => {
+  const [waiting, begun] = [begin(), begin()];
+  begun.write('hi');
+  vi.advanceTimersByTime(20_000);
+  breaker.healthy(false);
+  let begunIsOver = false;
+  void begun.outcome.finally(() => (begunIsOver = true));
+  vi.advanceTimersByTime(10_500);
+  expect(await waiting.outcome).toMatchObject({ code: 'upstream_timeout' });
+  expect(begunIsOver).toBe(false);
 });
 
 it('a job that was cancelled before it began is aborted from the start, and an ended job is not aborted any more', async () => {
@@ -274,12 +252,10 @@ it('a job that was cancelled before it began is aborted from the start, and an e
     signals.push(signal);
     return Promise.resolve(jobDone);
   });
-  const job = { operation: 'generate', stream: true } as GrantedJob;
-  const reply = { head: () => undefined, write: () => undefined };
   const reason = new Error('cancelled');
-  await handler(job, reply, AbortSignal.abort(reason));
+  await handler(jobWith({}), unread, AbortSignal.abort(reason));
   const client = new AbortController();
-  await handler(job, reply, client.signal);
+  await handler(jobWith({}), unread, client.signal);
   client.abort(reason);
   expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
   expect(signals[0]?.reason).toBe(reason);

@@ -16,7 +16,7 @@ const answerMs = 200;
 const rememberedMs = 1_000;
 
 /**
- * Milliseconds between the first and the last report of a closed connection, after which it counts as closed. A worker that has only
+ * Milliseconds between the first and the last question that the broker answered with a closed connection, after which it counts as closed. A worker that has only
  * lost its connection reconnects at once.
  */
 const closedMs = 150;
@@ -35,9 +35,9 @@ const reconnectMs = 2_000;
 interface ConnectionState {
   askedAt: number;
   isAsking: boolean;
-  /** When the broker first reported that the connection is closed; undefined while it is open. */
+  /** When the first question was asked to which the broker answered that the connection is closed; undefined while it is open. */
   closedSince: number | undefined;
-  /** When the broker last reported that the connection is closed. */
+  /** When the last such question was asked. */
   closedAt: number;
 }
 
@@ -113,11 +113,11 @@ export class ClosedConnections {
 
   #onAnswer({ subject, headers }: Msg): void {
     const number = Number(subject.slice(this.#answers.length + 1));
-    const contact = this.#pending.get(number)?.contact;
+    const question = this.#pending.get(number);
     this.#pending.delete(number);
-    if (headers?.code !== noResponders || !contact?.isAsking) return;
-    contact.isAsking = false;
-    this.#close(contact, performance.now());
+    if (headers?.code !== noResponders || !question?.contact.isAsking) return;
+    question.contact.isAsking = false;
+    this.#close(question.contact, question.at);
   }
 
   #open(contact: ConnectionState): void {
@@ -126,14 +126,15 @@ export class ClosedConnections {
     this.#closed.delete(contact);
   }
 
-  #close(contact: ConnectionState, now: number): void {
-    contact.closedAt = now;
+  /** @param askedAt when the question was asked. The answer may be read much later, if this process was blocked */
+  #close(contact: ConnectionState, askedAt: number): void {
+    contact.closedAt = askedAt;
     if (contact.closedSince !== undefined) return;
     for (const other of this.#closed) {
-      if (now - (other.closedSince ?? 0) > togetherMs + closedTogetherMs) this.#closed.delete(other);
+      if (askedAt - (other.closedSince ?? 0) > togetherMs + closedTogetherMs) this.#closed.delete(other);
     }
-    contact.closedSince = now;
+    contact.closedSince = askedAt;
     this.#closed.add(contact);
-    this.#closedAt = now;
+    this.#closedAt = performance.now();
   }
 }

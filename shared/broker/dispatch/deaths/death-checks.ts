@@ -14,7 +14,7 @@ const askMs = 200;
  */
 const doubtMs = 3_300;
 
-/** Minimum milliseconds that a worker has to answer. The broker must be connected during all of them. */
+/** Minimum milliseconds that a worker has to answer. The broker must be connected, and this process not blocked, during all of them. */
 const answerMs = 1_000;
 
 export interface DeathCheck {
@@ -68,11 +68,15 @@ export class DeathChecks {
       'asking whether a worker died with a request',
     );
     let until = Math.max(at + doubtMs, performance.now() + answerMs);
+    let lookedAt = performance.now();
     const look = (): void => {
       const now = performance.now();
+      // This process was blocked, so it has not read answers that came meanwhile.
+      const wasBlocked = now - lookedAt > answerMs / 2;
+      lookedAt = now;
       if (!isWanted()) return this.#forget(grant);
       if (isRefuted()) return this.#decide(grant, false);
-      if (!this.#broker.connected) until = Math.max(until, now + answerMs);
+      if (wasBlocked || !this.#broker.connected) until = Math.max(until, now + answerMs);
       const known = this.#workers.get(worker.id)?.announcement.startedAt;
       const isReplaced = known !== undefined && known !== worker.announcement.startedAt;
       if (isReplaced || now >= until) return this.#decide(grant, true);

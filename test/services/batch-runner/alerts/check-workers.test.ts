@@ -1,30 +1,35 @@
 import { describe, expect, it } from 'vitest';
 import { checkWorkers } from '#services/batch-runner/alerts/check-workers.ts';
-import type { Trouble, WorkerProcess, WorkersSnapshot } from '#services/batch-runner/alerts/worker-view.ts';
-import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';
+import { WorkerView, type WorkerProcess, type WorkersSnapshot } from '#services/batch-runner/alerts/worker-view.ts';
+import { emptyIngressStats, publishIngressStats, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
+import { startParties } from '../../../helpers/broker/broker-parties.ts';
+import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
+import { until } from '../../../helpers/until.ts';
+import { openAlerts } from '../../../helpers/webhooks/open-test-webhooks.ts';
 
-const worker: WorkerProcess = { id: 'a.w1', tier: 'gpu', host: 'box', startedAt: 1_000 };
-const data = { id: 'a.w1', tier: 'gpu', host: 'box' };
+const data = { id: 'a.w1', tier: 'gpu', host: 'box' } as const;
+const worker: WorkerProcess = { ...data, startedAt: 1_000 };
 const dayMs = 86_400_000;
+
+type Seen = WorkerProcess & { trouble?: WorkersSnapshot['alive'][number]['trouble'] };
 
 /** The view of a process that has listened for long. */
 function seen({
   alive = [],
   lost = [],
   ...more
-}: Partial<Omit<WorkersSnapshot, 'alive'>> & { alive?: (WorkerProcess & { trouble?: Trouble })[] }): WorkersSnapshot {
+}: Partial<Omit<WorkersSnapshot, 'alive'>> & { alive?: Seen[] }): WorkersSnapshot {
   const known = new Set(alive.map(({ id }) => id));
   const all = alive.map(({ trouble, ...process }) => ({ ...process, trouble }));
   return { known, models: new Set(), knowsEjected: true, listenedMs: 120_000, ...more, alive: all, lost };
 }
 
 async function open() {
-  const { add, sent, states } = await openTestWebhooks();
-  const { endpoint } = await add('https://a.example.com', { events: ['rtr.worker.*'] });
+  const { sent, known, states } = await openAlerts('rtr.worker.*');
   return {
     look: (view: WorkersSnapshot, now?: number) => checkWorkers(view, states, now),
-    sent: () => sent(endpoint.id),
-    known: async () => [...(await states.readAll('workers')).keys()],
+    sent,
+    known: () => known('workers'),
   };
 }
 
@@ -79,4 +84,31 @@ describe('a worker', () => {
     expect(all).toContainEqual({ type: 'rtr.worker.back', data: { ...data, after: 'ejected' } });
     expect(all).toContainEqual({ type: 'rtr.worker.failing', data: { ...data, reason: 'unreachable' } });
   });
+});
+
+const model = (id: string) => ({ id, capabilities: ['stream' as const] });
+const soon = 4_000;
+
+it('the models that workers serve exclude those whose workers all drain, fail or are ejected', async () => {
+  const parties = stopAfterTest(await startParties());
+  const { broker, workers } = parties.ingress;
+  const view = stopAfterTest(new WorkerView(workers, broker));
+  const first = await parties.addWorker({ models: [model('both'), model('first')] });
+  const second = await parties.addWorker({ models: [model('both'), model('second')] });
+  const models = (): string[] => [...(view.read(performance.now() + soon)?.models ?? [])].toSorted();
+  await until(() => expect(models()).toEqual(['both', 'first', 'second']));
+
+  const tell = (ejected: IngressStats['ejected']): void => {
+    publishIngressStats(broker, 'another', { ...emptyIngressStats, at: Date.now(), ejected });
+  };
+  const eject = (name: string) => ({ worker: first.id, model: name, reason: 'slow' });
+  tell([eject('first'), eject('both')]);
+  await until(() => expect(models()).toEqual(['both', 'second']));
+  tell([]);
+  await until(() => models().length === 3);
+
+  await second.worker.drain(0);
+  await until(() => expect(models()).toEqual(['both', 'first']));
+  first.worker.update({ accepting: false, reason: 'unreachable' });
+  await until(() => models().length === 0);
 });

@@ -8,11 +8,12 @@ import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
 import { endingJob, sliceJob } from '#shared/background/batch-jobs.ts';
 import { findBatchFormats, type BatchFormats } from '#shared/formats/batches/find-batch-formats.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
-import { batchInput, openBatch } from '../../../helpers/batches/open-batch.ts';
+import { batchInput, openBatch, openRunningBatch } from '../../../helpers/batches/open-batch.ts';
 import { until } from '../../../helpers/until.ts';
 
 it('a batch that two runners validate begins once, holds its input once, and releases it', async () => {
-  const { id, parts, found, files, owner, inputFile, counted, textOf, messages, validate, finish } = await openBatch();
+  const { id, parts, found, files, owner, inputFile, counted, textOf, messages, ...opened } = await openBatch();
+  const { validate, fail, finish } = opened;
   const arrived = Promise.withResolvers<void>();
   const wake = Promise.withResolvers<void>();
   const get: BatchParts['objects']['get'] = async (...args) => {
@@ -28,14 +29,13 @@ it('a batch that two runners validate begins once, holds its input once, and rel
   await second;
   const { state, input = '' } = await found();
   expect([state, await textOf(input), await counted()]).toEqual(['running', batchInput, batchInput.length]);
-  await parts.work.move(id, { from: 'running', to: 'failed', timed: 'failedAt' });
+  await fail();
   await finish();
   expect([await counted(), await messages()]).toEqual([0, 0]);
 });
 
 it('a slice does not end without a result that cannot be read', async () => {
-  const { id, keys, sealer, parts, work, found, validate, record } = await openBatch();
-  await validate();
+  const { id, keys, sealer, parts, work, found, record } = await openRunningBatch();
   await record(0, '{"line":0}');
   await record(1, '{"line":1}', keys.storeSealer('bob'));
   const batch = await found();
@@ -48,8 +48,7 @@ it('a slice does not end without a result that cannot be read', async () => {
 });
 
 it('a batch whose input is lost ends once it is cancelled, with the results so far and a problem about the missing ones', async () => {
-  const { id, parts, store, batches, found, validate, finish, run, record, read } = await openBatch();
-  await validate();
+  const { id, parts, store, batches, found, finish, run, record, read } = await openRunningBatch();
   await record(1, '{"line":1}');
   await store.delete((await found()).input ?? '');
   await expect(run()).rejects.toMatchObject({ code: 'store_unavailable' });
@@ -64,22 +63,22 @@ it('a batch whose input is lost ends once it is cancelled, with the results so f
   expect(await parts.work.listOpen()).toEqual([]);
 });
 
-describe('a batch that is to stop', () => {
-  it('fails with a problem if its input is lost, while a running batch is tried again', async () => {
-    const { id, work, store, batches, found, validate, finish } = await openBatch();
-    await store.delete((await work.holdInput(id)) ?? '');
-    await expect(validate()).rejects.toMatchObject({ code: 'store_unavailable' });
-    expect(await found()).toMatchObject({ state: 'validating' });
-    await batches.cancel(id);
-    await validate();
-    await finish();
-    expect(await found()).toMatchObject({ state: 'failed', problems: [{ code: 'not_found' }] });
-    expect(await work.listOpen()).toEqual([]);
-  });
+it('a batch that is to stop fails with a problem if its input is lost, while a running batch is tried again', async () => {
+  const { id, work, store, batches, found, validate, finish } = await openBatch();
+  await store.delete((await work.holdInput(id)) ?? '');
+  await expect(validate()).rejects.toMatchObject({ code: 'store_unavailable' });
+  expect(await found()).toMatchObject({ state: 'validating' });
+  await batches.cancel(id);
+  await validate();
+  await finish();
+  expect(await found()).toMatchObject({ state: 'failed', problems: [{ code: 'not_found' }] });
+  expect(await work.listOpen()).toEqual([]);
+});
 
-  it.each(['one', 'all'])('ends with the rest and a problem if results are lost: %s', async (lost) => {
-    const { id, work, store, batches, found, validate, finish, endSlice } = await openBatch();
-    await validate();
+it.each(['one', 'all'])(
+  'a batch that is to stop ends with the rest and a problem if results are lost: %s',
+  async (lost) => {
+    const { id, work, store, batches, found, finish, endSlice } = await openRunningBatch();
     const results = await endSlice();
     await store.delete(results.errors.object);
     if (lost === 'all') await store.delete(results.output.object);
@@ -90,15 +89,14 @@ describe('a batch that is to stop', () => {
     expect(batch).toMatchObject({ state: 'ended', problems: [{ code: 'not_found' }] });
     expect([outputFile !== undefined, errorFile]).toEqual([lost === 'one', undefined]);
     expect(await work.listOpen()).toEqual([]);
-  });
-});
+  },
+);
 
 describe('the files of a batch', () => {
   /** Creates a batch whose slice is over, with an answer and an error. */
   async function finishing() {
-    const opened = await openBatch();
-    const { owner, files, found, validate, endSlice } = opened;
-    await validate();
+    const opened = await openRunningBatch();
+    const { owner, files, found, endSlice } = opened;
     await endSlice();
     const made = async (): Promise<string[]> => {
       const page = await files.list(owner, { purpose: 'batch_output', newestFirst: false, limit: 10 });

@@ -1,13 +1,13 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { BatchWatch } from '#services/batch-runner/batches/batch-watch.ts';
 import { openBatch } from '../../../helpers/batches/open-batch.ts';
+import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
 import { until } from '../../../helpers/until.ts';
 
 it('a batch with a running line soon loses its mark for a missing worker', async () => {
   const { id, work, found } = await openBatch();
   let runs = false;
-  const watch = new BatchWatch({ work, running: { has: () => runs } }, await found());
-  onTestFinished(() => watch.close());
+  stopAfterTest(new BatchWatch({ work, running: { has: () => runs } }, await found()));
   await work.pause(id, { until: Date.now() + 60_000, reason: 'No worker.', isForAll: false, lacksWorker: true });
   expect(await found()).toMatchObject({ pausedFor: 'No worker.', lacksWorker: true });
   runs = true;

@@ -3,17 +3,15 @@ import { storeResult } from '#services/batch-runner/lines/store-result.ts';
 import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Files } from '#shared/files/files.ts';
-import { openBatch } from '../../../helpers/batches/open-batch.ts';
+import { noUse, openRunningBatch } from '../../../helpers/batches/open-batch.ts';
 import { until } from '../../../helpers/until.ts';
 
-const noUse = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0, cost: 0 };
 const stopping = new AbortController().signal;
 
 /** Opens a running batch, and runners that have an answer to a line of it. */
 async function running() {
-  const opened = await openBatch();
-  const { id, owner, sealer, ledger, work, files, found, validate, finish, run, read } = opened;
-  await validate();
+  const opened = await openRunningBatch();
+  const { id, owner, sealer, ledger, work, files, found, finish, run, read } = opened;
   const store = (text: string, through: Pick<Files, 'receive'> = files) =>
     storeResult({ files: through, stopping }, owner, { outcome: 'succeeded', text }, sealer);
   const record = async (line: number, text: string): Promise<boolean> => {

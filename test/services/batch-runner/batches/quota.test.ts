@@ -1,16 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { RunLaterError } from '#shared/background/background-worker.ts';
-import { batchInput, openBatch, ownerBytes, type OpenBatch } from '../../../helpers/batches/open-batch.ts';
+import {
+  batchInput,
+  openBatch,
+  openRunningBatch,
+  ownerBytes,
+  type OpenBatch,
+} from '../../../helpers/batches/open-batch.ts';
 import { inPieces } from '../../../helpers/files/bytes.ts';
 import { until } from '../../../helpers/until.ts';
 
 async function running() {
-  const opened = await openBatch();
-  const { owner, files, validate } = opened;
-  await validate();
+  const opened = await openRunningBatch();
   const add = (bytes: number) =>
-    files.add(owner, inPieces(randomBytes(bytes)), { purpose: 'user_data', name: 'other.bin' });
+    opened.files.add(opened.owner, inPieces(randomBytes(bytes)), { purpose: 'user_data', name: 'other.bin' });
   return { ...opened, add };
 }
 
@@ -25,36 +29,32 @@ async function expectNothingLeft({ owner, finish, files, counted, messages, redi
     expect(await redis.exists(`${prefix}${name}`), name).toBe(0);
 }
 
-describe('the input of a batch', () => {
-  it('counts once, until the last batch that reads it is over, also if its file is removed', async () => {
-    const opened = await openBatch();
-    const { id, owner, work, files, inputFile, create, found, counted, textOf, validate, finish } = opened;
-    await create('batch_2');
-    for (const batch of [id, 'batch_2']) await validate(batch);
-    expect(await counted()).toBe(batchInput.length);
-    await files.delete(owner, inputFile);
-    expect(await files.find(owner, inputFile)).toBeUndefined();
-    const { input = '' } = await found();
-    const endOf = async (batch: string): Promise<void> => {
-      await work.move(batch, { from: 'running', to: 'failed', timed: 'failedAt' });
-      await finish(batch);
-    };
-    await endOf('batch_2');
-    expect([await textOf(input), await counted()]).toEqual([batchInput, batchInput.length]);
-    await endOf(id);
-    expect([await textOf(input), await counted()]).toEqual([undefined, 0]);
-    await expectNothingLeft(opened);
-  });
+it('the input of a batch counts once, until the last batch that reads it is over, also if its file is removed', async () => {
+  const opened = await openBatch();
+  const { id, owner, files, inputFile, create, fail, found, counted, textOf, validate, finish } = opened;
+  await create('batch_2');
+  for (const batch of [id, 'batch_2']) await validate(batch);
+  expect(await counted()).toBe(batchInput.length);
+  await files.delete(owner, inputFile);
+  expect(await files.find(owner, inputFile)).toBeUndefined();
+  const { input = '' } = await found();
+  await fail('batch_2');
+  await finish('batch_2');
+  expect([await textOf(input), await counted()]).toEqual([batchInput, batchInput.length]);
+  await fail();
+  await finish();
+  expect([await textOf(input), await counted()]).toEqual([undefined, 0]);
+  await expectNothingLeft(opened);
+});
 
-  it('stays a file when the batch is over', async () => {
-    const opened = await running();
-    const { id, owner, work, files, inputFile, counted, finish } = opened;
-    await work.move(id, { from: 'running', to: 'failed', timed: 'failedAt' });
-    await finish();
-    expect((await files.find(owner, inputFile))?.bytes).toBe(batchInput.length);
-    expect(await counted()).toBe(batchInput.length);
-    await expectNothingLeft(opened);
-  });
+it('the input of a batch stays a file when the batch is over', async () => {
+  const opened = await running();
+  const { owner, files, inputFile, counted, fail, finish } = opened;
+  await fail();
+  await finish();
+  expect((await files.find(owner, inputFile))?.bytes).toBe(batchInput.length);
+  expect(await counted()).toBe(batchInput.length);
+  await expectNothingLeft(opened);
 });
 
 describe('the stored results of a batch', () => {

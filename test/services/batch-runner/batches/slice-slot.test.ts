@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { RunningLines } from '#services/batch-runner/batches/running-lines.ts';
 import { SliceSlot, type SlicePause } from '#services/batch-runner/batches/slice-slot.ts';
 import type { LinePlace } from '#services/batch-runner/lines/line-place.ts';
@@ -35,37 +35,35 @@ async function askedTwiceMore(): Promise<void> {
   await until(() => asked >= before + 2);
 }
 
-describe('a slice whose lines all wait', () => {
-  it('reports a missing worker, also if no other slice waits for its slot', async () => {
-    sliceSlot.begin().wait(absent);
-    await until(() => pauses.length >= 2);
-    expect(pauses[0]).toMatchObject({ reason: 'No worker.', lacksWorker: true });
-  });
+it('a slice whose lines all wait reports a missing worker, also if no other slice waits for its slot', async () => {
+  sliceSlot.begin().wait(absent);
+  await until(() => pauses.length >= 2);
+  expect(pauses[0]).toMatchObject({ reason: 'No worker.', lacksWorker: true });
+});
 
-  it('reports the limit that ends first, if a line waits for one', async () => {
-    sliceSlot.begin().wait(absent);
-    for (const untilMs of [9_000, 7_000])
-      sliceSlot
-        .begin()
-        .wait(() => ({ placements: [], tiers: [], limit: { until: untilMs, reason: `until ${untilMs}` } }));
-    await until(() => pauses.length > 0);
-    expect(pauses[0]).toEqual({ reason: 'until 7000', until: 7_000, lacksWorker: false });
-  });
+it('a slice whose lines all wait reports the limit that ends first, if a line waits for one', async () => {
+  sliceSlot.begin().wait(absent);
+  for (const untilMs of [9_000, 7_000])
+    sliceSlot
+      .begin()
+      .wait(() => ({ placements: [], tiers: [], limit: { until: untilMs, reason: `until ${untilMs}` } }));
+  await until(() => pauses.length > 0);
+  expect(pauses[0]).toEqual({ reason: 'until 7000', until: 7_000, lacksWorker: false });
+});
 
-  it('reports no pause while lines of other slices of its batch run', async () => {
-    const other = running.begin('b');
-    sliceSlot.begin().wait(absent);
-    await askedTwiceMore();
-    expect(pauses).toEqual([]);
-    other();
-    await until(() => pauses.length > 0);
-  });
+it('a slice whose lines all wait reports no pause while lines of other slices of its batch run', async () => {
+  const other = running.begin('b');
+  sliceSlot.begin().wait(absent);
+  await askedTwiceMore();
+  expect(pauses).toEqual([]);
+  other();
+  await until(() => pauses.length > 0);
+});
 
-  it('reports no pause while lines only wait for slots that are taken', async () => {
-    sliceSlot.begin().wait(() => ({ model: 'm', placements: [], tiers: [] }));
-    await askedTwiceMore();
-    expect(pauses).toEqual([]);
-  });
+it('a slice whose lines all wait reports no pause while lines only wait for slots that are taken', async () => {
+  sliceSlot.begin().wait(() => ({ model: 'm', placements: [], tiers: [] }));
+  await askedTwiceMore();
+  expect(pauses).toEqual([]);
 });
 
 it('a line counts as running from the time a worker has it until it waits again or ends', () => {

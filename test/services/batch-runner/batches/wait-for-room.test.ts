@@ -1,30 +1,26 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { pauseWithoutRoom } from '#services/batch-runner/batches/wait-for-room.ts';
 import { RunLaterError } from '#shared/background/background-worker.ts';
 import { RouterError } from '#shared/core/errors.ts';
 
 function open() {
   const pauses: string[] = [];
-  const pause = (id: string, paused: { reason: string } | undefined): Promise<void> => {
-    pauses.push(`${id}: ${paused?.reason}`);
-    return Promise.resolve();
-  };
+  const pause = async (id: string, paused: { reason: string } | undefined) =>
+    void pauses.push(`${id}: ${paused?.reason}`);
   return { parts: { work: { pause } }, pauses };
 }
 
-describe('a batch whose results find no room in the store', () => {
-  it('pauses with that reason', async () => {
-    const { parts, pauses } = open();
-    const full = () => Promise.reject(new RouterError('storage_full', 'The store is full.'));
-    await expect(pauseWithoutRoom(parts, 'b1', full)).rejects.toThrow(RunLaterError);
-    expect(pauses).toEqual(['b1: The store is full.']);
-  });
+it('a batch whose results find no room in the store pauses with that reason', async () => {
+  const { parts, pauses } = open();
+  const full = () => Promise.reject(new RouterError('storage_full', 'The store is full.'));
+  await expect(pauseWithoutRoom(parts, 'b1', full)).rejects.toThrow(RunLaterError);
+  expect(pauses).toEqual(['b1: The store is full.']);
+});
 
-  it('does not pause for any other error', async () => {
-    const { parts, pauses } = open();
-    const away = () => Promise.reject(new RouterError('store_unavailable', 'away'));
-    await expect(pauseWithoutRoom(parts, 'b1', away)).rejects.toMatchObject({ code: 'store_unavailable' });
-    expect(await pauseWithoutRoom(parts, 'b1', () => Promise.resolve(7))).toBe(7);
-    expect(pauses).toEqual([]);
-  });
+it('a batch whose results find no room in the store does not pause for any other error', async () => {
+  const { parts, pauses } = open();
+  const away = () => Promise.reject(new RouterError('store_unavailable', 'away'));
+  await expect(pauseWithoutRoom(parts, 'b1', away)).rejects.toMatchObject({ code: 'store_unavailable' });
+  expect(await pauseWithoutRoom(parts, 'b1', () => Promise.resolve(7))).toBe(7);
+  expect(pauses).toEqual([]);
 });

@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { BackgroundIdentities } from '#services/batch-runner/lines/background-identities.ts';
-import type { RunLineParts } from '#services/batch-runner/lines/run-line.ts';
-import { MemoryBudget } from '#shared/core/memory-budget.ts';
 import { createKey, createOwnedKey, rotateKey } from '#shared/accounts/keys/create-key.ts';
 import type { KeyRecord } from '#shared/accounts/keys/key-record.ts';
 import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import { made } from '../../../helpers/accounts/made.ts';
 import { makeAdmin, openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
-import { openBatch } from '../../../helpers/batches/open-batch.ts';
+import { openRunningBatch } from '../../../helpers/batches/open-batch.ts';
 
 const trainer = { name: 'trainer', class: 'normal', models: ['qwen3-8b'], limits: {} } as const;
 const issuers = [{ rules: [{ match: [['sub', ['any']]], serviceAccount: trainer }] }] as const;
@@ -20,13 +18,7 @@ async function start() {
   const { id: ownerId } = await makeAdmin(open);
   const own = made(await createOwnedKey(store, { kind: 'user', ownerId, class: 'normal', name: 'mine' }));
   const identitiesOf = (keys: Pick<KeyStore, 'find'>) =>
-    new BackgroundIdentities({
-      keys,
-      users: accounts.users,
-      teams: accounts.teams,
-      issuers: () => issuers,
-      class: 'low',
-    });
+    new BackgroundIdentities({ ...accounts, keys, issuers: () => issuers, class: 'low' });
   const rotated = async (old: KeyRecord): Promise<KeyRecord> =>
     made(await rotateKey(store, old, { createdBy: ownerId, overlapMs: 0 })).record;
   return { ...open, key: own.record, ownerId, rotated, identitiesOf, identities: identitiesOf(store) };
@@ -46,7 +38,7 @@ describe('the identity of a batch', () => {
 
   it('has the class of the runner, within the ceiling of its owner', async () => {
     const { store, accounts, key } = await start();
-    const parts = { keys: store, users: accounts.users, teams: accounts.teams, issuers: () => issuers };
+    const parts = { ...accounts, keys: store, issuers: () => issuers };
     const classOf = async (runner: PriorityClass | undefined) =>
       (await new BackgroundIdentities({ ...parts, class: runner }).find(key.id))?.class;
     const classes = () => Promise.all([classOf(undefined), classOf('high'), classOf('low')]);
@@ -128,10 +120,7 @@ describe('the identity of a batch', () => {
 
 it('a slice whose key may not be used any more ends at once, cancelled, with its results so far', async () => {
   const { identities } = await start();
-  const { validate, run, found } = await openBatch();
-  await validate();
-  // Only the bodies are used: no line is run.
-  const lines = { bodies: new MemoryBudget(1) } as RunLineParts;
-  await run({ lines, identities });
+  const { run, found } = await openRunningBatch();
+  await run({ identities });
   expect(await found()).toMatchObject({ slicesLeft: 0, errored: 0, cancelled: 2, succeeded: 0 });
 });

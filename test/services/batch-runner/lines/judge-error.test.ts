@@ -6,22 +6,22 @@ import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 const error = (code: ErrorCode, more = {}) => new RouterError(code, 'no', more);
 
 describe('a line whose request failed', () => {
-  it('is executed again after an error that passes, which does not count as an execution', () => {
-    const codes = ['no_worker_available', 'overloaded', 'queue_timeout', 'store_unavailable', 'rate_limit_exceeded'];
-    const again = { kind: 'again', afterMs: 3_000, counts: false };
-    for (const code of codes as ErrorCode[])
-      expect(decideAfterError(error(code, { retryAfter: 3 })), code).toEqual(again);
+  it.each(['no_worker_available', 'overloaded', 'queue_timeout', 'store_unavailable', 'rate_limit_exceeded'] as const)(
+    'is executed again after %s, which passes and does not count as an execution',
+    (code) => {
+      const again = { kind: 'again', afterMs: 3_000, counts: false };
+      expect(decideAfterError(error(code, { retryAfter: 3 }))).toEqual(again);
+    },
+  );
+
+  it.each(['upstream_failed', 'worker_lost', 'internal'] as const)('counts an execution after %s', (code) => {
+    expect(decideAfterError(error(code))).toMatchObject({ kind: 'again', counts: true });
   });
 
-  it('counts an execution after an error of an upstream, a worker or the router', () => {
-    for (const code of ['upstream_failed', 'worker_lost', 'internal'] as const)
-      expect(decideAfterError(error(code)), code).toMatchObject({ kind: 'again', counts: true });
-  });
-
-  it('ends after an error of the request', () => {
-    const codes = ['invalid_request', 'context_length_exceeded', 'workers_died', 'request_exceeds_limit'];
-    for (const code of codes as ErrorCode[]) expect(decideAfterError(error(code)), code).toEqual({ kind: 'final' });
-  });
+  it.each(['invalid_request', 'context_length_exceeded', 'workers_died', 'request_exceeds_limit'] as const)(
+    'ends after %s',
+    (code) => expect(decideAfterError(error(code))).toEqual({ kind: 'final' }),
+  );
 
   it('is executed again at once after it was preempted', () => {
     expect(decideAfterError(new PreemptedError())).toEqual({ kind: 'again', afterMs: 0, counts: false });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { LineCharge } from '#services/batch-runner/lines/line-charge.ts';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { LimitKeeper, Reservation } from '#shared/accounts/limits/limit-keeper.ts';
@@ -51,33 +51,29 @@ function finished(reservation: Reservation): FinishedRequest {
   };
 }
 
-describe('the usage of a line', () => {
-  it('counts against limits once the line has its result, all its requests together', async () => {
-    const { charge, ends, serve } = open();
-    await serve();
-    await serve();
-    expect(ends).toEqual([]);
-    expect(charge.usage).toMatchObject({ promptTokens: 6, completionTokens: 8, cost: 22_000 });
-    expect(charge.records).toHaveLength(2);
-    charge.commit();
-    charge.release();
-    expect(ends).toEqual([
-      { tokens: 7, cost: 11_000 },
-      { tokens: 7, cost: 11_000 },
-    ]);
-  });
+it('the usage of a line counts against limits once the line has its result, all its requests together', async () => {
+  const { charge, ends, serve } = open();
+  await serve();
+  await serve();
+  expect(ends).toEqual([]);
+  expect(charge.usage).toMatchObject({ promptTokens: 6, completionTokens: 8, cost: 22_000 });
+  expect(charge.records).toHaveLength(2);
+  charge.commit();
+  charge.release();
+  const each = { tokens: 7, cost: 11_000 };
+  expect(ends).toEqual([each, each]);
+});
 
-  it('does not count if the line is executed again', async () => {
-    const { charge, ends, serve } = open();
-    await serve();
-    charge.release();
-    expect(ends).toEqual(['released']);
-  });
+it('the usage of a line does not count if the line is executed again', async () => {
+  const { charge, ends, serve } = open();
+  await serve();
+  charge.release();
+  expect(ends).toEqual(['released']);
+});
 
-  it('releases the reservation of a request that did not begin', async () => {
-    const { charge, ends } = open();
-    await charge.limits.reserve([], amount);
-    charge.commit();
-    expect(ends).toEqual(['released']);
-  });
+it('the usage of a line releases the reservation of a request that did not begin', async () => {
+  const { charge, ends } = open();
+  await charge.limits.reserve([], amount);
+  charge.commit();
+  expect(ends).toEqual(['released']);
 });

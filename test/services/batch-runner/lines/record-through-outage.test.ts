@@ -2,15 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { recordThroughOutage } from '#services/batch-runner/lines/record-through-outage.ts';
 import { sealResult } from '#shared/accounts/batches/line-result.ts';
 import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
-import { openBatch } from '../../../helpers/batches/open-batch.ts';
+import { openRunningBatch } from '../../../helpers/batches/open-batch.ts';
 
 const use = { promptTokens: 1, cachedTokens: 0, completionTokens: 2, reasoningTokens: 0, cost: 3 };
 const stopping = new AbortController().signal;
 
 /** Opens a batch, and runners that execute its first line, each with a result of its own. */
 async function running() {
-  const { id, sealer, work, ledger, found, validate } = await openBatch();
-  await validate();
+  const { id, sealer, work, ledger, found } = await openRunningBatch();
   const runner = async () => {
     const result = await sealResult({ outcome: 'succeeded', text: '{}' }, sealer);
     return () => work.recordLine({ id, slice: 0, line: 0 }, result, use, ledger.createEntry([]));

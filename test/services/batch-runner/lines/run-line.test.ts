@@ -10,12 +10,10 @@ it('an internal error in a line is logged with its place, and hidden from the cl
   const lines = new PassThrough();
   const log = pino(lines);
   const parts = { refusedLines: new RefusedLines(), bodies: new MemoryBudget(1_000), maxAttempts: 1, log };
-  const format = {
-    ...clientFormats[0],
-    read: () => {
-      throw new TypeError('there is no such method');
-    },
+  const read = (): never => {
+    throw new TypeError('there is no such method');
   };
+  const format = { ...clientFormats[0], read };
   const nothing = (): void => undefined;
   const listeners = { onPlaced: nothing, onRun: nothing, onWait: nothing, onGoOn: nothing };
   const line = {

@@ -1,8 +1,9 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import { createBudgetCheck } from '#services/batch-runner/alerts/check-budgets.ts';
 import { openTestMails } from '../../../helpers/mail/open-test-mails.ts';
 import { silentLog } from '../../../helpers/silent-log.ts';
+import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
 
 const dollar = 1e9;
 
@@ -13,8 +14,7 @@ it('a person is mailed once per share of a budget and day, however many runners 
   const fields = { id: 'bob', name: 'Bob', ...address, role: 'member', passwordHash: '', epoch: 0 };
   await redis.hset(`${prefix}user:bob`, { ...fields, createdAt: 1, limits: JSON.stringify(limits) });
   await redis.zadd(`${prefix}users`, 1, 'bob');
-  const keeper = new LimitKeeper(redis, prefix, silentLog);
-  onTestFinished(() => keeper.close());
+  const keeper = stopAfterTest(new LimitKeeper(redis, prefix, silentLog));
   let newest = 0;
   const usage = { newest: async () => String(newest) };
   const looks = [1, 2, 3].map(() => createBudgetCheck({ accounts, issuers: () => [], limits: keeper, usage, states }));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { WebhookOwner } from '#shared/accounts/webhooks/webhook-event.ts';
-import { startSmtp } from '../../../helpers/mail/start-smtp.ts';
+import { made } from '../../../helpers/accounts/made.ts';
 import { until } from '../../../helpers/until.ts';
 import { openTestMails } from '../../../helpers/mail/open-test-mails.ts';
 
@@ -32,27 +32,21 @@ describe('the recipients of an alert', () => {
   it('exclude people who are blocked, are gone or have switched alerts off, also for mails that wait already', async () => {
     const { addPerson, smtp, accounts, deliverDue, mails, report } = await openTestMails();
     await addPerson('blocked', { blockedAt: '1' });
-    await addPerson('off');
+    for (const name of ['off', 'late']) await addPerson(name);
     await accounts.users.setAlertEmails('off', false);
-    await addPerson('late');
     for (const name of ['blocked', 'off', 'gone', 'late']) await report({ owners: [`user:${name}`] });
     expect(await mails.count()).toBe(1);
     await accounts.users.setAlertEmails('late', false);
-    expect(await deliverDue()).toEqual([]);
-    expect(await mails.count()).toBe(0);
-    expect(smtp.mails).toEqual([]);
+    expect([await deliverDue(), await mails.count(), smtp.mails]).toEqual([[], 0, []]);
   });
 
   it('of the router are the addresses that administrators have set, or nobody', async () => {
     const { addPerson, smtp, accounts, redis, deliverDue, prefix, report } = await openTestMails();
     await addPerson('ada', { role: 'admin' });
-    const set = (router: boolean | string[]) => accounts.settings.change({ alertEmails: { router } });
-    await set(['ops@example.com', 'duty@example.com']);
-    await report();
-    await set(false);
-    await report();
-    await set(true);
-    await report();
+    for (const router of [['ops@example.com', 'duty@example.com'], false, true]) {
+      await accounts.settings.change({ alertEmails: { router } });
+      await report();
+    }
     await redis.hset(`${prefix}console-settings`, 'alertEmails', 'who knows');
     await report();
     await deliverDue();
@@ -79,13 +73,19 @@ async function openWithMail() {
   return mails;
 }
 
-/** Opens the same alert with a server that accepts it and never answers. */
+/** Opens the same alert while it is sent to a server that accepts it and never answers. */
 async function openHanging() {
   const open = await openWithMail();
   open.smtp.answers.push('hang');
   const [due] = await open.mails.takeDue(1);
-  if (!due) throw new Error('nothing is due');
-  return { ...open, due };
+  const running = new AbortController();
+  const sent = open.deliver(made(due), running.signal).catch(() => undefined);
+  await until(() => open.smtp.mails.length === 1);
+  const abort = async (): Promise<void> => {
+    running.abort();
+    await sent;
+  };
+  return { ...open, due: made(due), abort };
 }
 
 describe('an alert by e-mail', () => {
@@ -107,9 +107,7 @@ describe('an alert by e-mail', () => {
     expect((await redis.pttl(name)) / dayMs).toBeCloseTo(2, 2);
     await redis.pexpire(name, 1);
     await until(async () => (await redis.exists(name)) === 0);
-    expect(await deliverDue()).toEqual([]);
-    expect(await mails.count()).toBe(0);
-    expect(smtp.mails).toEqual([]);
+    expect([await deliverDue(), await mails.count(), smtp.mails]).toEqual([[], 0, []]);
   });
 
   it('is stored only if mails are sent, and only for an event that concerns people', async () => {
@@ -131,8 +129,7 @@ describe('an alert by e-mail', () => {
     expect(await deliverDue()).toEqual(['failed']);
     await makeDue();
     expect(await deliverDue()).toEqual(['sent']);
-    expect(smtp.mails).toHaveLength(1);
-    expect(await mails.count()).toBe(0);
+    expect([smtp.mails.length, await mails.count()]).toEqual([1, 0]);
   });
 
   it('waits while the server is away, longer each time, and is given up after a day with a line in the log', async () => {
@@ -154,7 +151,6 @@ describe('an alert by e-mail', () => {
     expect(await mails.count()).toBe(0);
     expect(logged.filter((line) => line.includes('given up'))).toHaveLength(1);
     expect(logged.join()).not.toContain('bob');
-    await startSmtp({}, smtp.port);
   });
 
   it('to a recipient whom the server does not know is given up at once', async () => {
@@ -164,10 +160,7 @@ describe('an alert by e-mail', () => {
   });
 
   it('whose runner died after sending it arrives again with the same Message-ID, but not while it is being sent', async () => {
-    const { smtp, deliver, deliverDue, makeDue, mails, due } = await openHanging();
-    const dying = new AbortController();
-    const lost = deliver(due, dying.signal).catch(() => undefined);
-    await until(() => smtp.mails.length === 1);
+    const { smtp, deliver, deliverDue, makeDue, mails, due, abort } = await openHanging();
     await deliver(due, new AbortController().signal);
     expect(smtp.mails).toHaveLength(1);
     // As if its lease had ended.
@@ -175,18 +168,13 @@ describe('an alert by e-mail', () => {
     expect(await deliverDue()).toEqual(['sent']);
     expect(smtp.mails).toHaveLength(2);
     expect(new Set(smtp.mails.map(({ headers }) => headers.get('message-id'))).size).toBe(1);
-    dying.abort();
-    await lost;
+    await abort();
     expect(await mails.count()).toBe(0);
   });
 
   it('that a stopping runner returns is due at once, as if it had not been tried', async () => {
-    const { smtp, redis, deliver, mails, prefix, outcomes, due } = await openHanging();
-    const ending = new AbortController();
-    const given = deliver(due, ending.signal);
-    await until(() => smtp.mails.length === 1);
-    ending.abort();
-    await given;
+    const { redis, mails, prefix, outcomes, due, abort } = await openHanging();
+    await abort();
     expect(outcomes).toEqual(['returned']);
     expect(await redis.hget(`${prefix}alert-mail:${due.id}`, 'attempts')).toBe('0');
     await until(async () => (await mails.takeDue(1)).length === 1);

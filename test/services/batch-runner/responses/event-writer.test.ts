@@ -29,12 +29,12 @@ function open(keep: () => Promise<boolean> = async () => true, room = new Memory
   return { writer, writes, refused };
 }
 
+const away = (): Promise<boolean> => Promise.reject(new Error('away'));
+
 describe('the events of an answer', () => {
   it('are written in order, and those that arrive during a write go together', async () => {
     const { writer, writes } = open();
-    writer.write(event(3));
-    writer.write(event(4));
-    writer.write(event(5) + event(6));
+    for (const events of [event(3), event(4), event(5) + event(6)]) writer.write(events);
     expect(writer.next).toBe(7);
     await until(() => writes.length === 2);
     expect(writes).toEqual([
@@ -46,10 +46,7 @@ describe('the events of an answer', () => {
 
   it('are neither written twice nor lost when the store was away', async () => {
     let isAway = true;
-    const { writer, writes, refused } = open(async () => {
-      if (isAway) throw new Error('away');
-      return true;
-    });
+    const { writer, writes, refused } = open(() => (isAway ? away() : Promise.resolve(true)));
     writer.write(event(3));
     writer.write(event(4));
     setTimeout(() => (isAway = false), 100);
@@ -59,7 +56,7 @@ describe('the events of an answer', () => {
   });
 
   it('that are unwritten at the end are left to the last write', async () => {
-    const { writer } = open(() => Promise.reject(new Error('away')));
+    const { writer } = open(away);
     writer.write(event(3));
     writer.write(event(4));
     expect([await writer.close(), writer.unwritten]).toEqual([event(3) + event(4), 3]);
@@ -86,13 +83,10 @@ describe('the events of an answer', () => {
 
   it('stop their answer if there is no room for them while the store is away', async () => {
     const room = new MemoryBudget(500);
-    const away = (): Promise<boolean> => Promise.reject(new Error('away'));
     const [one, other] = [open(away, room), open(away, room)];
-    one.writer.write(event(3, 'x'.repeat(300)));
-    other.writer.write(event(3, 'x'.repeat(300)));
+    for (const { writer } of [one, other]) writer.write(event(3, 'x'.repeat(300)));
     expect([one.refused.times, other.refused.times]).toEqual([0, 1]);
     await Promise.all([one.writer.close(), other.writer.close()]);
-    expect(room.take(500)).toBe(true);
-    expect(room.take(1)).toBe(false);
+    expect([room.take(500), room.take(1)]).toEqual([true, false]);
   });
 });

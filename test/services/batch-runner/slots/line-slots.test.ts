@@ -51,13 +51,11 @@ describe('lines of batches', () => {
 
   it('count from the time they get a slot, before they are dispatched', () => {
     const { lines, pool } = open(1);
-    const give = lines.take([{ pool, model: 'm' }]);
-    expect(give).toBeDefined();
-    expect(lines.take([{ pool, model: 'm' }])).toBeUndefined();
-    give?.();
-    give?.();
-    expect(lines.take([{ pool, model: 'm' }])).toBeDefined();
-    expect(lines.take([{ pool, model: 'm' }])).toBeUndefined();
+    const take = () => lines.take([{ pool, model: 'm' }]);
+    const give = take();
+    expect([give !== undefined, take()]).toEqual([true, undefined]);
+    for (let time = 0; time < 2; time += 1) give?.();
+    expect([take() !== undefined, take()]).toEqual([true, undefined]);
   });
 
   it("are limited by the runner's maximum", () => {
@@ -75,8 +73,7 @@ describe('lines of batches', () => {
 
   it('are not preempted while a slot is free, until more requests wait than slots are free', () => {
     const { lines, pool, begin, stopped } = open(3);
-    begin(0);
-    begin(0);
+    for (const now of [0, 0]) begin(now);
     expect(lines.demand(pool, 0)).toBe(true);
     expect(stopped).toEqual([]);
     // The heartbeat does not show the first request yet.
@@ -86,8 +83,7 @@ describe('lines of batches', () => {
 
   it('leave the slot in which they were preempted to live requests for a while', async () => {
     const { lines, pool, worker, begin } = open(2, { yieldMs: 2_000 });
-    begin(0);
-    begin(0);
+    for (const now of [0, 0]) begin(now);
     lines.demand(pool, 0);
     await Promise.resolve();
     // The live request came and went.

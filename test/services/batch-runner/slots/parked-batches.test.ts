@@ -49,8 +49,7 @@ describe('a batch whose lines cannot run', () => {
     parkAll();
     parked.look(10_500);
     expect(called).toEqual([]);
-    parked.look(17_000);
-    parked.look(17_500);
+    for (const now of [17_000, 17_500]) parked.look(now);
     expect(called).toEqual(['b-0']);
     // Another slice may come first.
     expect(parked.admit('b', 3, 17_510)).toBeUndefined();
@@ -85,10 +84,8 @@ describe('a batch whose lines cannot run', () => {
     expect(waits).toBe(1);
     hasRoom = true;
     parked.look(11_000);
-    expect(called).toEqual(['b-0', 'b-1']);
-    expect(waits).toBe(0);
-    expect(parked.admit('b', 0, 11_010)).toBeUndefined();
-    expect(parked.admit('b', 1, 11_010)).toBeUndefined();
+    expect([called, waits]).toEqual([['b-0', 'b-1'], 0]);
+    expect([0, 1].map((slice) => parked.admit('b', slice, 11_010))).toEqual([undefined, undefined]);
     parked.noteLeft('b', 0, true);
     expect(called).toEqual(['b-0', 'b-1', 'b-2']);
   });

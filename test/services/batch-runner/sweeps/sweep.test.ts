@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import { StoredResponses } from '#shared/accounts/stored-responses/stored-responses.ts';
@@ -38,50 +38,48 @@ async function open({ storedMs = hourMs } = {}) {
   return { ...webhooks, redis, stored, batches, work, deleted, swept, run, takeBack };
 }
 
-describe('the sweep', () => {
-  it('removes all stored responses that have expired, even if no new ones are stored', async () => {
-    const { stored, redis, prefix, run, swept } = await open({ storedMs: 24 });
-    const ids = Array.from({ length: 130 }, (_, at) => `resp_${at}`);
-    // Storing them one after the other would sweep the earlier ones.
-    await Promise.all(ids.map((id) => stored.store('ada', { id, response: { id, output: [] }, input: [] })));
-    await sleep(60);
-    await run();
-    expect(swept.get('stored_response')).toBeGreaterThan(0);
-    expect(await readAllValues(redis, prefix)).not.toContain('resp_');
-    expect(await redis.get(`${prefix}stored-total`)).toBe('0');
-  });
+it('the sweep removes all stored responses that have expired, even if no new ones are stored', async () => {
+  const { stored, redis, prefix, run, swept } = await open({ storedMs: 24 });
+  const ids = Array.from({ length: 130 }, (_, at) => `resp_${at}`);
+  // Storing them one after the other would sweep the earlier ones.
+  await Promise.all(ids.map((id) => stored.store('ada', { id, response: { id, output: [] }, input: [] })));
+  await sleep(60);
+  await run();
+  expect(swept.get('stored_response')).toBeGreaterThan(0);
+  expect(await readAllValues(redis, prefix)).not.toContain('resp_');
+  expect(await redis.get(`${prefix}stored-total`)).toBe('0');
+});
 
-  it('removes deliveries from the lists after their time, and leaves the others', async () => {
-    const { add, outbox, batchEvent, deliveries, takeBack, run, swept } = await open();
-    const { endpoint } = await add('http://127.0.0.1:1/');
-    await outbox.emit(batchEvent());
-    await outbox.emit(batchEvent());
-    const [old, kept] = await deliveries.list(endpoint.id, { limit: 2 });
-    await takeBack(endpoint.id, old?.id ?? '', 31 * dayMs);
-    await takeBack(endpoint.id, kept?.id ?? '', 29 * dayMs);
-    await run();
-    expect(swept.get('webhook_delivery')).toBe(1);
-    expect(await deliveries.list(endpoint.id, { state: 'dead', limit: 9 })).toMatchObject([{ id: kept?.id }]);
-  });
+it('the sweep removes deliveries from the lists after their time, and leaves the others', async () => {
+  const { add, outbox, batchEvent, deliveries, takeBack, run, swept } = await open();
+  const { endpoint } = await add('http://127.0.0.1:1/');
+  await outbox.emit(batchEvent());
+  await outbox.emit(batchEvent());
+  const [old, kept] = await deliveries.list(endpoint.id, { limit: 2 });
+  await takeBack(endpoint.id, old?.id ?? '', 31 * dayMs);
+  await takeBack(endpoint.id, kept?.id ?? '', 29 * dayMs);
+  await run();
+  expect(swept.get('webhook_delivery')).toBe(1);
+  expect(await deliveries.list(endpoint.id, { state: 'dead', limit: 9 })).toMatchObject([{ id: kept?.id }]);
+});
 
-  it('removes the objects of a batch that was removed without them, and lets its owner create another one', async () => {
-    const { batches, work, run, deleted, swept, redis, prefix } = await open();
-    const createdAt = Date.now();
-    const of = { owner: 'ada', key: 'k1', api: 'openai', path: '/chat/completions', inputFile: 'f', total: 0 };
-    await batches.create({ id: 'b1', ...of, createdAt, expiresAt: createdAt + hourMs });
-    await redis.hset(`${prefix}files-of:ada`, 'f', JSON.stringify({ object: 'input', bytes: 3 }));
-    await work.holdInput('b1');
-    await redis.del(`${prefix}files-of:ada`);
-    await redis.hset(`${prefix}file-held`, 'input', 'ada 3');
-    await run();
-    expect(deleted).toEqual([]);
-    await work.move('b1', { from: 'validating', to: 'ended' });
-    expect(await batches.delete('b1')).toBe(true);
-    await batches.create({ id: 'b2', ...of, createdAt, expiresAt: createdAt + hourMs });
-    await run();
-    await run();
-    expect(deleted).toEqual(['input']);
-    expect(swept.get('batch')).toBe(1);
-    expect((await work.listOpen()).map(({ id }) => id)).toEqual(['b2']);
-  });
+it('the sweep removes the objects of a batch that was removed without them, and lets its owner create another one', async () => {
+  const { batches, work, run, deleted, swept, redis, prefix } = await open();
+  const createdAt = Date.now();
+  const of = { owner: 'ada', key: 'k1', api: 'openai', path: '/chat/completions', inputFile: 'f', total: 0 };
+  await batches.create({ id: 'b1', ...of, createdAt, expiresAt: createdAt + hourMs });
+  await redis.hset(`${prefix}files-of:ada`, 'f', JSON.stringify({ object: 'input', bytes: 3 }));
+  await work.holdInput('b1');
+  await redis.del(`${prefix}files-of:ada`);
+  await redis.hset(`${prefix}file-held`, 'input', 'ada 3');
+  await run();
+  expect(deleted).toEqual([]);
+  await work.move('b1', { from: 'validating', to: 'ended' });
+  expect(await batches.delete('b1')).toBe(true);
+  await batches.create({ id: 'b2', ...of, createdAt, expiresAt: createdAt + hourMs });
+  await run();
+  await run();
+  expect(deleted).toEqual(['input']);
+  expect(swept.get('batch')).toBe(1);
+  expect((await work.listOpen()).map(({ id }) => id)).toEqual(['b2']);
 });

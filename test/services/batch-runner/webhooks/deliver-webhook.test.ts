@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { openWebhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import { createWebhookDeliverer } from '#services/batch-runner/webhooks/deliver-webhook.ts';
+import { silentLog } from '../../../helpers/silent-log.ts';
 import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';
 import { startReceiver } from '../../../helpers/webhooks/start-receiver.ts';
 import { until } from '../../../helpers/until.ts';
@@ -11,15 +12,24 @@ const client = new OpenAI({ apiKey: 'none' });
 const never = new AbortController().signal;
 const dayMs = 24 * 3_600_000;
 
-/** Opens an endpoint of the router for events of batches, and its receiver. */
-async function open(options: Parameters<typeof openTestWebhooks>[0] = {}) {
+/** Opens an endpoint of the router for events of batches, and its receiver, which answers with this status. */
+async function open({ status = 204, ...options }: Parameters<typeof openTestWebhooks>[0] & { status?: number } = {}) {
   const [receiver, webhooks] = [await startReceiver(), await openTestWebhooks(options)];
-  return { receiver, ...webhooks, ...(await webhooks.add(receiver.url)) };
+  receiver.answerWith(status);
+  const { endpoint, secret } = await webhooks.add(receiver.url);
+  return {
+    receiver,
+    ...webhooks,
+    endpoint,
+    secret,
+    emit: () => webhooks.outbox.emit(webhooks.batchEvent()),
+    list: (state?: 'dead') => webhooks.deliveries.list(endpoint.id, { ...(state && { state }), limit: 10 }),
+  };
 }
 
 describe('a webhook', () => {
   it('is delivered as the official SDK expects it, with the previous secret too during a rotation', async () => {
-    const { receiver, outbox, endpoints, deliveries, batchEvent, deliverDue, endpoint, secret } = await open();
+    const { receiver, outbox, emit, list, endpoints, batchEvent, deliverDue, endpoint, secret } = await open();
     const event = batchEvent();
     await outbox.emit(event);
     expect(await deliverDue()).toEqual(['delivered']);
@@ -30,23 +40,23 @@ describe('a webhook', () => {
     const received = await client.webhooks.unwrap(message?.body ?? '', message?.headers ?? {}, secret);
     expect(received).toEqual({ ...completed, id: event.id, created_at: expect.any(Number) });
     const newer = await endpoints.rotate(endpoint, 60_000);
-    await outbox.emit(batchEvent());
+    await emit();
     await deliverDue();
     const [, second] = receiver.messages;
     for (const each of [secret, String(newer)])
       await client.webhooks.unwrap(second?.body ?? '', second?.headers ?? {}, each);
     const delivered = { state: 'delivered', attempts: 1, lastStatus: 204 };
-    expect(await deliveries.list(endpoint.id, { limit: 10 })).toMatchObject([delivered, delivered]);
+    expect(await list()).toMatchObject([delivered, delivered]);
   });
 
   it('is tried again with the same id and body, and a new signature', async () => {
-    const { receiver, outbox, deliveries, batchEvent, deliverDue, makeDue, endpoint, secret } = await open();
-    receiver.answerWith(503);
-    await outbox.emit(batchEvent());
+    const { receiver, emit, list, deliverDue, makeDue, endpoint, secret } = await open({ status: 503 });
+    const begunAt = Date.now();
+    await emit();
     expect(await deliverDue()).toEqual(['failed']);
-    const [waiting] = await deliveries.list(endpoint.id, { limit: 1 });
+    const [waiting] = await list();
     expect(waiting).toMatchObject({ state: 'pending', attempts: 1, lastStatus: 503, lastError: 'it answered 503' });
-    expect((waiting?.nextAt ?? 0) - Date.now()).toBeGreaterThan(3_000);
+    expect((waiting?.nextAt ?? 0) - begunAt).toBeGreaterThan(3_000);
     expect(await deliverDue()).toEqual([]);
     receiver.answerWith(200);
     await makeDue(endpoint.id);
@@ -58,16 +68,15 @@ describe('a webhook', () => {
   });
 
   it('is given up after a day, and delivered when it is repeated', async () => {
-    const { receiver, add, outbox, deliveries, batchEvent, deliverDue, makeDue, redis, prefix, endpoint } =
-      await open();
-    receiver.answerWith(500);
-    await outbox.emit(batchEvent());
+    const { receiver, add, emit, list, deliveries, deliverDue, makeDue, ...opened } = await open({ status: 500 });
+    const { redis, prefix, endpoint } = opened;
+    await emit();
     await deliverDue();
-    const [waiting] = await deliveries.list(endpoint.id, { limit: 1 });
+    const [waiting] = await list();
     await redis.hset(`${prefix}webhook-delivery:${waiting?.id}`, 'since', Date.now() - dayMs);
     await makeDue(endpoint.id);
     expect(await deliverDue()).toEqual(['dead']);
-    const dead = await deliveries.list(endpoint.id, { state: 'dead', limit: 10 });
+    const dead = await list('dead');
     expect(dead).toMatchObject([{ attempts: 2, lastError: 'it answered 500' }]);
     expect(await deliverDue()).toEqual([]);
     receiver.answerWith(204);
@@ -83,17 +92,13 @@ describe('a webhook', () => {
   });
 
   it('that is answered 410 disables its endpoint: waiting deliveries are given up, and no further ones are sent', async () => {
-    const { receiver, outbox, endpoints, deliveries, batchEvent, deliverDue, deliver, endpoint } = await open();
-    receiver.answerWith(410);
-    await outbox.emit(batchEvent());
-    await outbox.emit(batchEvent());
-    const due = await deliveries.takeDue(10);
-    for (const each of due) await deliver(each, never);
-    expect(receiver.messages).toHaveLength(1);
-    expect(await deliveries.list(endpoint.id, { state: 'dead', limit: 10 })).toHaveLength(2);
+    const { receiver, emit, list, endpoints, deliveries, deliverDue, deliver, endpoint } = await open({ status: 410 });
+    for (let count = 0; count < 2; count += 1) await emit();
+    for (const each of await deliveries.takeDue(10)) await deliver(each, never);
+    expect([receiver.messages.length, (await list('dead')).length]).toEqual([1, 2]);
     const disabledReason = 'it answered 410: it wants no further events';
     expect(await endpoints.find(endpoint.id)).toMatchObject({ disabledAt: expect.any(Number), disabledReason });
-    expect(await outbox.emit(batchEvent())).toBe(0);
+    expect(await emit()).toBe(0);
     expect(await deliveries.repeat(endpoint.id)).toBe('disabled');
     await endpoints.change(endpoint.id, { enabled: true });
     receiver.answerWith(204);
@@ -107,19 +112,19 @@ describe('a webhook', () => {
     { what: 'redirects', options: {}, error: 'it answered with a redirect (302), which is not followed' },
     { what: 'is no public address', options: { isAllowed: undefined }, error: 'its address is not public' },
   ])('to a receiver that $what fails with that reason', async ({ what, options, error }) => {
-    const { receiver, outbox, deliveries, batchEvent, deliverDue, endpoint } = await open(options);
+    const { receiver, emit, list, deliverDue } = await open(options);
     if (what === 'is silent') receiver.answer(() => undefined);
     if (what === 'redirects') receiver.answer((response) => response.writeHead(302, { location: '/' }).end());
-    await outbox.emit(batchEvent());
+    await emit();
     expect(await deliverDue()).toEqual(['failed']);
-    expect(await deliveries.list(endpoint.id, { limit: 10 })).toMatchObject([{ state: 'pending', lastError: error }]);
+    expect(await list()).toMatchObject([{ state: 'pending', lastError: error }]);
     if (what === 'is no public address') expect(receiver.messages).toEqual([]);
   });
 
   it('is returned when its runner stops, and is due at once', async () => {
-    const { receiver, outbox, deliveries, batchEvent, deliver, outcomes, deliverDue, endpoint } = await open();
+    const { receiver, emit, deliveries, deliver, outcomes, deliverDue, endpoint } = await open();
     receiver.answer(() => undefined);
-    await outbox.emit(batchEvent());
+    await emit();
     const [due] = await deliveries.takeDue(1);
     const stop = new AbortController();
     const delivering = due && deliver(due, stop.signal);
@@ -133,8 +138,7 @@ describe('a webhook', () => {
   });
 
   it('for a test has one try', async () => {
-    const { receiver, outbox, deliveries, deliverDue, endpoint, secret } = await open();
-    receiver.answerWith(500);
+    const { receiver, outbox, deliveries, deliverDue, endpoint, secret } = await open({ status: 500 });
     const id = await outbox.test(endpoint.id);
     expect(await deliverDue()).toEqual(['dead']);
     expect(await deliveries.find(endpoint.id, id ?? '')).toMatchObject({ state: 'dead', type: 'rtr.webhook.test' });
@@ -145,15 +149,14 @@ describe('a webhook', () => {
   });
 
   it('of a runner without the secret of the cluster fails with that reason, and its endpoint stays as it is', async () => {
-    const { outbox, deliveries, batchEvent, redis, prefix, endpoint } = await open();
-    await outbox.emit(batchEvent());
+    const { emit, list, deliveries, redis, prefix, endpoint } = await open();
+    await emit();
     const other = openWebhooks(redis, prefix, { keys: new OwnerKeys(() => [Buffer.alloc(32)]) });
-    const log = { info: () => undefined, warn: () => undefined };
-    const deliver = createWebhookDeliverer({ ...other, post: async () => 204, count: () => undefined, log });
+    const how = { post: async () => 204, count: () => undefined, log: silentLog };
+    const deliver = createWebhookDeliverer({ ...other, ...how });
     for (const due of await deliveries.takeDue(1)) await deliver(due, never);
-    expect(await deliveries.list(endpoint.id, { limit: 1 })).toMatchObject([
-      { state: 'pending', lastError: 'its secret was sealed with a SEAL_SECRET that the runner does not have' },
-    ]);
+    const lastError = 'its secret was sealed with a SEAL_SECRET that the runner does not have';
+    expect(await list()).toMatchObject([{ state: 'pending', lastError }]);
     expect((await other.endpoints.find(endpoint.id))?.disabledAt).toBeUndefined();
   });
 });

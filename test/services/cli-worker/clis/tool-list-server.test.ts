@@ -1,5 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
 import { ToolListServer } from '#services/cli-worker/clis/tool-list-server.ts';
 
 const inputSchema = {
@@ -12,12 +13,11 @@ const inputSchema = {
 describe("the server that lists a client's tools", () => {
   let server: ToolListServer;
   beforeEach(async () => {
-    server = await ToolListServer.open();
+    server = stopAfterTest(await ToolListServer.open());
   });
-  afterEach(() => server.close());
 
   async function connect(authorization: string): Promise<Client> {
-    const client = new Client({ name: 'test', version: '1' });
+    const client = stopAfterTest(new Client({ name: 'test', version: '1' }));
     const requestInit = { headers: { authorization } };
     await client.connect(new StreamableHTTPClientTransport(new URL(server.url), { requestInit }));
     return client;
@@ -28,14 +28,12 @@ describe("the server that lists a client's tools", () => {
     expect((await client.listTools()).tools).toEqual([]);
     server.tools = [{ name: 'f', description: 'A tool', inputSchema }];
     expect((await client.listTools()).tools).toEqual([{ name: 'f', description: 'A tool', inputSchema }]);
-    await client.close();
   });
 
   it('refuses every call of a tool', async () => {
     server.tools = [{ name: 'f', description: '', inputSchema }];
     const client = await connect(server.authorization);
     await expect(client.callTool({ name: 'f', arguments: {} })).rejects.toThrow();
-    await client.close();
   });
 
   it.each(['', 'Bearer wrong'])('refuses requests without its secret: "%s"', async (authorization) => {

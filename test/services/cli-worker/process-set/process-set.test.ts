@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createLog } from '#shared/core/log.ts';
 import { ProcessSet } from '#services/cli-worker/process-set/process-set.ts';
 import type { LiveSession } from '#services/cli-worker/process-set/live-session.ts';
 import { CliProcess } from '#services/cli-worker/process/cli-process.ts';
 import { ProcessGuard } from '#services/cli-worker/process/process-guard.ts';
+import { silentLog as log } from '../../../helpers/silent-log.ts';
 import { until } from '../../../helpers/until.ts';
 
 const signal = new AbortController().signal;
@@ -17,49 +17,43 @@ interface TestSetOptions {
   singleUse: boolean;
   recycleAfter?: number;
   recycleBytes?: number;
-  /** Awaited before each start, counted from 1. The start fails with its error. */
-  beforeStart?: (nth: number) => Promise<void>;
+  /** Called before each start, counted from 1. The start waits for it, and fails with its error. */
+  beforeStart?: (nth: number) => Promise<void> | void;
 }
 
 /** Opens a set of real processes that do nothing. Returns the ids of the running ones. */
-function openSet({ beforeStart = () => Promise.resolve(), ...options }: TestSetOptions) {
+function openSet({ beforeStart, ...options }: TestSetOptions) {
   health = [];
   const guard = new ProcessGuard('/nonexistent', process.env['PATH']);
   const alive = new Set<number>();
   let starts = 0;
   const start = async (): Promise<LiveSession<{ process: CliProcess }>> => {
     starts += 1;
-    await beforeStart(starts);
-    const cat = new CliProcess({
-      command: 'cat',
-      args: [],
-      cwd: '/',
-      environment: { PATH: process.env['PATH'] ?? '' },
-      guard,
-    });
+    await beforeStart?.(starts);
+    const environment = { PATH: process.env['PATH'] ?? '' };
+    const cat = new CliProcess({ command: 'cat', args: [], cwd: '/', environment, guard });
     const { pid = 0 } = cat;
     alive.add(pid);
     void cat.ended.then(() => alive.delete(pid));
     return { session: { process: cat }, close: () => cat.end() };
   };
-  const log = createLog({ service: 'test', level: 'silent', format: 'json' });
-  processes = new ProcessSet({
-    recycleAfter: 100,
-    recycleBytes: 2 ** 40,
-    ...options,
-    start,
-    log,
-    onHealth: (healthy) => health.push(healthy),
-  });
+  const onHealth = (healthy: boolean): unknown => health.push(healthy);
+  processes = new ProcessSet({ recycleAfter: 100, recycleBytes: 2 ** 40, ...options, start, log, onHealth });
   return alive;
 }
 
-async function converse(endedWell = true): Promise<number | undefined> {
+/** Holds a conversation. Returns the id of its process. */
+async function converse(endedWell = true): Promise<number> {
   const lease = await processes.take(signal);
-  const { pid } = lease.session.process;
+  const { pid = 0 } = lease.session.process;
   lease.release(endedWell);
   return pid;
 }
+
+/** Fails the first starts. */
+const failUpTo = (last: number) => (nth: number) => {
+  if (nth <= last) throw new Error(`start ${nth} failed`);
+};
 
 describe('a process set', () => {
   it('has as many processes ready as there may be conversations, and no more', async () => {
@@ -101,24 +95,18 @@ describe('a process set', () => {
   });
 
   it('replaces a ready process that ends', async () => {
-    openSet({ size: 1, singleUse: false });
-    await until(() => processes.ready === 1);
-    const lease = await processes.take(signal);
-    const { pid = 0 } = lease.session.process;
-    lease.release(true);
+    const alive = openSet({ size: 1, singleUse: false });
+    const pid = await converse();
     await until(() => processes.ready === 1);
     process.kill(pid, 'SIGKILL');
-    await until(() => processes.ready === 0);
+    await until(() => !alive.has(pid));
     expect(await converse()).not.toBe(pid);
   });
 
   it('gives a waiter the next process when a ready one and a starting one end together', async () => {
     const third = Promise.withResolvers<void>();
-    const alive = openSet({
-      size: 2,
-      singleUse: true,
-      beforeStart: (nth) => (nth === 3 ? third.promise : Promise.resolve()),
-    });
+    const beforeStart = (nth: number) => (nth === 3 ? third.promise : undefined);
+    const alive = openSet({ size: 2, singleUse: true, beforeStart });
     await until(() => processes.ready === 2);
     const held = await processes.take(signal);
     held.begun();
@@ -131,7 +119,7 @@ describe('a process set', () => {
   });
 
   it('refuses its waiters when two starts in a row fail', async () => {
-    openSet({ size: 2, singleUse: false, beforeStart: (nth) => Promise.reject(new Error(`start ${nth} failed`)) });
+    openSet({ size: 2, singleUse: false, beforeStart: failUpTo(Infinity) });
     await expect(processes.take(signal)).rejects.toThrow(/^start [34] failed$/);
   });
 
@@ -147,27 +135,16 @@ describe('a process set', () => {
   });
 
   it('reports its health when it changes, and only then', async () => {
-    openSet({
-      size: 1,
-      singleUse: false,
-      beforeStart: (nth) => (nth <= 2 ? Promise.reject(new Error(`start ${nth} failed`)) : Promise.resolve()),
-    });
+    openSet({ size: 1, singleUse: false, beforeStart: failUpTo(2) });
     await until(() => processes.ready === 1);
     expect(health).toEqual([false, true]);
   });
 
   it('reports nothing after failures during which it was never unhealthy', async () => {
-    openSet({
-      size: 1,
-      singleUse: false,
-      beforeStart: (nth) => (nth === 1 ? Promise.reject(new Error('the first start failed')) : Promise.resolve()),
-    });
-    const lease = await processes.take(signal);
-    lease.release(true);
-    await until(() => processes.ready === 1);
-    process.kill(lease.session.process.pid ?? 0, 'SIGKILL');
-    await until(() => processes.ready === 0);
-    await until(() => processes.ready === 1);
+    const alive = openSet({ size: 1, singleUse: false, beforeStart: failUpTo(1) });
+    const pid = await converse();
+    process.kill(pid, 'SIGKILL');
+    await until(() => !alive.has(pid) && processes.ready === 1);
     expect(health).toEqual([]);
   });
 });

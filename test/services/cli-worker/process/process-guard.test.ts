@@ -9,9 +9,6 @@ import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
 
 const path = process.env['PATH'] ?? '';
 
-/** Milliseconds for the guard to end everything. */
-const guardMs = 5_000;
-
 /** Returns the processes of a group that still run. */
 function membersOf(group: number): number[] {
   return readdirSync('/proc').flatMap((name) => {
@@ -57,7 +54,7 @@ describe('the guard of a killed worker', { tags: ['linux'] }, () => {
     writeFileSync(join(folder, 'file'), '');
     await until(() => membersOf(group).length === 4);
     await worker.kill();
-    await until(() => membersOf(group).length === 0 && !existsSync(folder), guardMs);
+    await until(() => membersOf(group).length === 0 && !existsSync(folder));
     expect(worker.lines.map(({ msg }) => msg)).toEqual(['started']);
   });
 
@@ -65,9 +62,9 @@ describe('the guard of a killed worker', { tags: ['linux'] }, () => {
     const { worker, group } = await startGuarded(shell, '/nonexistent', 'NaN');
     await worker.kill();
     const errors = (): string => worker.lines.map(({ msg }) => msg).join('\n');
-    await until(() => /rm: .*(not found|No such file)/.test(errors()), guardMs);
+    await until(() => /rm: .*(not found|No such file)/.test(errors()));
     expect(errors()).toContain('the process guard cannot kill group NaN: ');
-    await until(() => membersOf(group).length === 0, guardMs);
+    await until(() => membersOf(group).length === 0);
   });
 
   it('does not touch a group that was removed from its list', async () => {
@@ -95,7 +92,6 @@ describe('the guard of a killed worker', { tags: ['linux'] }, () => {
     const homes = groups().map((each) => readFileSync(join(folder, String(each)), 'utf8').trim());
     for (const home of homes) expect(home).toContain('/rtr-cli-');
     await worker.kill();
-    await until(() => groups().every((each) => membersOf(each).length === 0), guardMs);
-    await until(() => homes.every((home) => !existsSync(home)), guardMs);
+    await until(() => groups().every((each) => membersOf(each).length === 0) && !homes.some(existsSync));
   });
 });

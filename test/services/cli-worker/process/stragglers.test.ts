@@ -1,9 +1,10 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openCliWorker } from '../../../helpers/clis/open-cli-worker.ts';
 import { isAlive } from '../../../helpers/cluster/start-cli-worker.ts';
 import { startProcess } from '../../../helpers/processes/start-process.ts';
+import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
 import { until } from '../../../helpers/until.ts';
 import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
 
@@ -28,15 +29,13 @@ const stragglers = (): number[] => readdirSync(join(folder, 'pids')).map(Number)
 
 describe('a process that a CLI has started in a session of its own', { tags: ['linux'] }, () => {
   it('ends with the conversation whose process started it', async () => {
-    const worker = await openCliWorker({ kind: 'command', command, size: 1 });
-    onTestFinished(() => worker.close());
+    const worker = stopAfterTest(await openCliWorker({ kind: 'command', command, size: 1 }));
     await until(() => stragglers().length === 1);
     const [first = 0] = stragglers();
     expect(isAlive(first)).toBe(true);
     const { text } = await worker.run({ messages: [{ role: 'user', content: 'Hi' }] });
     expect(text).toContain('Hi');
-    await until(() => !isAlive(first));
-    await until(() => stragglers().length === 2);
+    await until(() => !isAlive(first) && stragglers().length === 2);
     await worker.close();
     await until(() => !stragglers().some(isAlive));
   });

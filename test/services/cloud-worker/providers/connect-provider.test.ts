@@ -1,12 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import type { IncomingHttpHeaders, RequestListener } from 'node:http';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ConfigError, type Environment } from '#shared/core/load-config.ts';
 import { connectProvider } from '#services/cloud-worker/providers/connect-provider.ts';
 import { presets, findProvider } from '#services/cloud-worker/providers/provider-of.ts';
 import type { Provider } from '#services/cloud-worker/providers/provider.ts';
 import { serveHttp } from '../../../helpers/servers/serve-http.ts';
+import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
 import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
 import { useStarted } from '../../../helpers/use-started.ts';
 
@@ -14,13 +15,8 @@ import { useStarted } from '../../../helpers/use-started.ts';
 const listener: RequestListener = (request, response) => {
   const isToken = request.url === '/token';
   response.writeHead(request.url === '/moved' ? 302 : 200, { 'content-type': 'application/json', location: '/else' });
-  response.end(
-    JSON.stringify(
-      isToken
-        ? { access_token: 'ya29.fresh', expires_in: 3600, token_type: 'Bearer' }
-        : { path: request.url, headers: request.headers },
-    ),
-  );
+  const token = { access_token: 'ya29.fresh', expires_in: 3600, token_type: 'Bearer' };
+  response.end(JSON.stringify(isToken ? token : { path: request.url, headers: request.headers }));
 };
 const server = useStarted(() => serveHttp(listener));
 
@@ -30,22 +26,11 @@ interface Seen {
 }
 
 async function ask(provider: Provider, environment: Environment, config: object = {}, path = '/models'): Promise<Seen> {
-  const settings = {
-    PROVIDER_URL: `${server.url}/base/`,
-    PROVIDER_KEY: undefined,
-    PROVIDER_KEY_HEADER: undefined,
-    SLOTS: 1,
-    CONNECT_TIMEOUT_MS: 1000,
-    ...config,
-  };
-  const http = connectProvider(provider, settings, environment);
-  try {
-    const { status, body } = await http.get(path);
-    expect(status).toBe(200);
-    return body as Seen;
-  } finally {
-    await http.close();
-  }
+  const given = { PROVIDER_URL: `${server.url}/base/`, PROVIDER_KEY: undefined, PROVIDER_KEY_HEADER: undefined };
+  const settings = { ...given, SLOTS: 1, CONNECT_TIMEOUT_MS: 20_000, ...config };
+  const { status, body } = await stopAfterTest(connectProvider(provider, settings, environment)).get(path);
+  expect(status).toBe(200);
+  return body as Seen;
 }
 
 describe('the connections to a provider', () => {
@@ -70,9 +55,8 @@ describe('the connections to a provider', () => {
   });
 
   it('do not follow redirects', async () => {
-    await expect(ask(presets.openai, { OPENAI_API_KEY: 'k' }, { PROVIDER_URL: server.url }, '/moved')).rejects.toThrow(
-      '302',
-    );
+    const moved = ask(presets.openai, { OPENAI_API_KEY: 'k' }, { PROVIDER_URL: server.url }, '/moved');
+    await expect(moved).rejects.toThrow('302');
   });
 
   it.each<[Provider, Environment, string]>([
@@ -102,12 +86,8 @@ describe('the connections to a provider', () => {
     writeFileSync(file, JSON.stringify(account));
     vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', file);
     vi.stubEnv('GOOGLE_CLOUD_PROJECT', 'p');
-    try {
-      const { headers } = await ask(presets.vertex, {});
-      expect(headers.authorization).toBe('Bearer ya29.fresh');
-    } finally {
-      vi.unstubAllEnvs();
-    }
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect((await ask(presets.vertex, {})).headers.authorization).toBe('Bearer ya29.fresh');
   });
 });
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { findProviders } from '#services/cloud-worker/providers/find-providers.ts';
 import { presets } from '#services/cloud-worker/providers/provider-of.ts';
 import { findCustomProvider } from '#services/cloud-worker/providers/custom.ts';
+import type { Provider } from '#services/cloud-worker/providers/provider.ts';
 import { deriveOrigin } from '#services/cloud-worker/providers/derive-origin.ts';
 
 describe('the providers found in an environment', () => {
@@ -39,29 +40,28 @@ describe('the providers found in an environment', () => {
 
 const { anthropic, openai, openrouter } = presets;
 const key = 'sk-upstream-key';
+/** The origin of a provider's thinking, by its key and, if it is given, its address. */
+const originOf = (provider: Provider, PROVIDER_KEY: string | undefined, PROVIDER_URL?: string, environment = {}) =>
+  deriveOrigin(provider, { PROVIDER_URL, PROVIDER_KEY }, environment);
 
 it('the origin of encrypted thinking is one for each address and account, and does not contain the key', () => {
-  const here = deriveOrigin(openai, { PROVIDER_URL: undefined, PROVIDER_KEY: key }, {});
+  const here = originOf(openai, key);
   expect(here).toMatch(/^[\w-]{12}$/);
   // The key may also stand in the provider's usual variable, and the address be given.
-  expect(deriveOrigin(openai, { PROVIDER_URL: undefined, PROVIDER_KEY: undefined }, { OPENAI_API_KEY: key })).toBe(
-    here,
-  );
-  expect(deriveOrigin(openai, { PROVIDER_URL: openai.url({}), PROVIDER_KEY: key }, {})).toBe(here);
+  expect(originOf(openai, undefined, undefined, { OPENAI_API_KEY: key })).toBe(here);
+  expect(originOf(openai, key, openai.url({}))).toBe(here);
   const others = [
-    deriveOrigin(openai, { PROVIDER_URL: undefined, PROVIDER_KEY: 'another' }, {}),
-    deriveOrigin(openrouter, { PROVIDER_URL: undefined, PROVIDER_KEY: key }, {}),
-    deriveOrigin(openai, { PROVIDER_URL: 'https://proxy.example/v1', PROVIDER_KEY: key }, {}),
+    originOf(openai, 'another'),
+    originOf(openrouter, key),
+    originOf(openai, key, 'https://proxy.example/v1'),
   ];
   expect(new Set([here, ...others]).size).toBe(4);
 });
 
 it('the thinking of Anthropic is not bound to an account, but that of a gateway in its place is bound to the gateway', () => {
-  expect(deriveOrigin(anthropic, { PROVIDER_URL: undefined, PROVIDER_KEY: key }, {})).toBeUndefined();
-  expect(deriveOrigin(anthropic, { PROVIDER_URL: anthropic.url({}), PROVIDER_KEY: key }, {})).toBeUndefined();
+  expect(originOf(anthropic, key)).toBeUndefined();
+  expect(originOf(anthropic, key, anthropic.url({}))).toBeUndefined();
   const other = 'https://messages.example/v1';
-  expect(
-    deriveOrigin(findCustomProvider('messages'), { PROVIDER_URL: other, PROVIDER_KEY: key }, { PROVIDER_URL: other }),
-  ).toBeDefined();
-  expect(deriveOrigin(anthropic, { PROVIDER_URL: 'https://gateway.example/v1', PROVIDER_KEY: key }, {})).toBeDefined();
+  expect(originOf(findCustomProvider('messages'), key, other, { PROVIDER_URL: other })).toBeDefined();
+  expect(originOf(anthropic, key, 'https://gateway.example/v1')).toBeDefined();
 });

@@ -19,21 +19,14 @@ describe('a list of models', () => {
     const models = read('anthropic', list);
     const hosted = ['web_search@messages', 'web_fetch@messages', 'web_search@responses'];
     const capabilities = [...all, ...hosted];
-    expect(models[0]).toEqual({
-      id: 'claude-think',
-      capabilities,
-      contextWindow: 1_000_000,
-      maxOutput: 128_000,
-      thinkingTypes: ['adaptive', 'enabled'],
-    });
-    expect(models.find(({ id }) => id === 'claude-long')).toMatchObject({
-      capabilities: ['stream', 'tools', 'json', ...hosted],
-      thinkingTypes: [],
-    });
+    const limits = { contextWindow: 1_000_000, maxOutput: 128_000 };
+    const thinkingTypes = ['adaptive', 'enabled'];
+    expect(models[0]).toEqual({ id: 'claude-think', capabilities, ...limits, thinkingTypes });
+    const thoughtless = { capabilities: ['stream', 'tools', 'json', ...hosted], thinkingTypes: [] };
+    expect(models.find(({ id }) => id === 'claude-long')).toMatchObject(thoughtless);
     expect(models.map(({ id }) => id)).not.toContain('claude-gone');
-    expect(read('anthropic', { data: [{ type: 'model', id: 'old', display_name: 'Old' }] })).toMatchObject([
-      { id: 'old', capabilities },
-    ]);
+    const old = { type: 'model', id: 'old', display_name: 'Old' };
+    expect(read('anthropic', { data: [old] })).toMatchObject([{ id: 'old', capabilities }]);
     expect(read('custom', list, 'messages')[0]?.capabilities).toEqual(all);
   });
 
@@ -57,6 +50,8 @@ describe('a list of models', () => {
     expect(read('openai', { data: [{ id, created: 1 }] })).toEqual(expected);
   });
 
+  const bge = { id: 'BAAI/bge-large-en-v1.5', type: 'embedding', context_length: 512 };
+
   it.each<[ProviderName, JsonObject & { id: string }, ModelInfo['operations'], object?]>([
     ['openai', { id: 'text-embedding-3-large' }, ['embed']],
     ['openai', { id: 'gpt-image-1' }, ['draw', 'redraw']],
@@ -65,12 +60,7 @@ describe('a list of models', () => {
     ['openai', { id: 'davinci-002' }, ['complete']],
     ['openai', { id: 'gpt-3.5-turbo-instruct' }, ['complete']],
     ['gemini', { id: 'models/gemini-embedding-001' }, ['embed'], { id: 'gemini-embedding-001' }],
-    [
-      'together',
-      { id: 'BAAI/bge-large-en-v1.5', type: 'embedding', context_length: 512 },
-      ['embed'],
-      { contextWindow: 512 },
-    ],
+    ['together', bge, ['embed'], { contextWindow: 512 }],
     ['together', { id: 'Salesforce/Llama-Rank-V1', type: 'rerank' }, ['rank']],
     ['fireworks', { id: 'nomic-ai/nomic-embed-text-v1.5', supports_chat: false }, ['embed']],
     ['custom', { id: 'jina-reranker-v3' }, ['rank']],
@@ -80,11 +70,7 @@ describe('a list of models', () => {
   });
 
   it('has the newest models first', () => {
-    const data = [
-      { id: 'gpt-4o', created: 1 },
-      { id: 'gpt-5', created: 3 },
-      { id: 'gpt-4.1', created: 2 },
-    ];
+    const data = Object.entries({ 'gpt-4o': 1, 'gpt-5': 3, 'gpt-4.1': 2 }).map(([id, created]) => ({ id, created }));
     expect(read('openai', { data }).map(({ id }) => id)).toEqual(['gpt-5', 'gpt-4.1', 'gpt-4o']);
   });
 
@@ -109,6 +95,7 @@ describe('a list of models', () => {
   };
   const thinks: ModelInfo['capabilities'] = ['tools', 'thinking'];
   const chat = { completion_chat: true, function_calling: true, vision: true };
+  const chats = { supports_chat: true, supports_tools: true, supports_image_input: false };
   const ofText = { input_modalities: ['text'], output_modalities: ['text'] };
   const paints = { input_modalities: ['text'], output_modalities: ['image'] };
   const onBedrock = ['openai.gpt-oss-120b', 'anthropic.claude-haiku-4-5'].map((id) => ({ id }));
@@ -172,13 +159,7 @@ describe('a list of models', () => {
     [
       'fireworks',
       [
-        {
-          id: 'accounts/fireworks/models/kimi',
-          supports_chat: true,
-          supports_tools: true,
-          supports_image_input: false,
-          context_length: 262_144,
-        },
+        { id: 'accounts/fireworks/models/kimi', ...chats, context_length: 262_144 },
         { id: 'accounts/fireworks/models/flux', supports_chat: false },
       ],
       [generates('accounts/fireworks/models/kimi', thinks, { contextWindow: 262_144 })],

@@ -17,6 +17,7 @@ function sent(name: ProviderName, request: JsonObject, id = 'model', capabilitie
   return adapted;
 }
 
+const call = (id: string) => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } });
 const hello = [{ role: 'user', content: 'hi' }];
 
 describe('a chat request', () => {
@@ -38,48 +39,33 @@ describe('a chat request', () => {
     expect(sent(name, { max_tokens: null })).toEqual({});
   });
 
-  it.each(['gemini', 'vertex', 'mistral', 'groq', 'deepseek', 'fireworks', 'cerebras', 'together'] as const)(
-    'loses hints that %s would refuse, and no field that affects the correctness of an answer',
-    (name) => {
-      const judged = { messages: hello, temperature: 0.2, logprobs: true, n: 2, tools: [], stop: ['x'] };
-      expect(sent(name, { ...judged, store: true, metadata: {}, service_tier: 'auto', user: 'u' })).toEqual(judged);
-    },
-  );
+  const strict = ['gemini', 'vertex', 'mistral', 'groq', 'deepseek', 'fireworks', 'cerebras', 'together'] as const;
 
-  it('keeps service_tier for providers that have tiers', () => {
-    for (const name of ['openai', 'azure', 'openrouter', 'xai'] as const) {
-      expect(sent(name, { service_tier: 'flex', user: 'u', store: false })).toEqual({
-        service_tier: 'flex',
-        user: 'u',
-        store: false,
-      });
-    }
+  it.each(strict)('loses hints that %s would refuse, and no field that affects the answer', (name) => {
+    const judged = { messages: hello, temperature: 0.2, logprobs: true, n: 2, tools: [], stop: ['x'] };
+    expect(sent(name, { ...judged, store: true, metadata: {}, service_tier: 'auto', user: 'u' })).toEqual(judged);
   });
 
-  it.each(['gemini', 'vertex'] as const)(
-    'has a signature on the first call of each answer for Gemini 3 of %s',
-    (name) => {
-      const call = (id: string, more = {}) => ({
-        id,
-        type: 'function',
-        function: { name: 'f', arguments: '{}' },
-        ...more,
-      });
-      const signed = { extra_content: { google: { thought_signature: 'theirs' } } };
-      const placeholder = { extra_content: { google: { thought_signature: 'skip_thought_signature_validator' } } };
-      const history = (first: object) => ({
-        messages: [
-          ...hello,
-          { role: 'assistant', tool_calls: [call('a', first), call('b')] },
-          { role: 'tool', tool_call_id: 'a', content: '1' },
-          { role: 'assistant', tool_calls: [call('c', signed)] },
-        ],
-      });
-      expect(sent(name, history({}), 'gemini-3-pro-preview')).toEqual(history(placeholder));
-      expect(sent(name, history(signed), 'gemini-3-pro-preview')).toEqual(history(signed));
-      expect(sent(name, history({}), 'gemini-2.5-pro')).toEqual(history({}));
-    },
-  );
+  it('keeps service_tier for providers that have tiers', () => {
+    const request = { service_tier: 'flex', user: 'u', store: false };
+    for (const name of ['openai', 'azure', 'openrouter', 'xai'] as const) expect(sent(name, request)).toEqual(request);
+  });
+
+  it.each(['gemini', 'vertex'] as const)('has a signature on the first call for Gemini 3 of %s', (name) => {
+    const signed = { extra_content: { google: { thought_signature: 'theirs' } } };
+    const placeholder = { extra_content: { google: { thought_signature: 'skip_thought_signature_validator' } } };
+    const history = (first: object) => ({
+      messages: [
+        ...hello,
+        { role: 'assistant', tool_calls: [{ ...call('a'), ...first }, call('b')] },
+        { role: 'tool', tool_call_id: 'a', content: '1' },
+        { role: 'assistant', tool_calls: [{ ...call('c'), ...signed }] },
+      ],
+    });
+    expect(sent(name, history({}), 'gemini-3-pro-preview')).toEqual(history(placeholder));
+    expect(sent(name, history(signed), 'gemini-3-pro-preview')).toEqual(history(signed));
+    expect(sent(name, history({}), 'gemini-2.5-pro')).toEqual(history({}));
+  });
 
   it('does not ask models to think that cannot', () => {
     for (const name of ['openai', 'azure', 'gemini', 'groq', 'cerebras'] as const) {
@@ -102,20 +88,14 @@ describe('a chat request', () => {
   });
 
   it('for Mistral has short ids, no empty fields, and its name for the seed', () => {
-    const call = (id: string) => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } });
+    const ids = ['toolu_01A', 'abcDEF123'];
     const request = {
       seed: 7,
       stream: true,
       stream_options: { include_usage: true },
       messages: [
         { role: 'developer', content: 'd' },
-        {
-          role: 'assistant',
-          content: null,
-          refusal: null,
-          annotations: [],
-          tool_calls: [call('toolu_01A'), call('abcDEF123')],
-        },
+        { role: 'assistant', content: null, refusal: null, annotations: [], tool_calls: ids.map(call) },
         { role: 'tool', tool_call_id: 'toolu_01A', content: 'r' },
         { role: 'tool', tool_call_id: 'abcDEF123', content: 'r' },
       ],
@@ -144,9 +124,8 @@ describe('a chat request', () => {
   });
 
   it('for Cerebras has no penalties', () => {
-    expect(sent('cerebras', { frequency_penalty: 0, presence_penalty: 0, logit_bias: {}, seed: 1 })).toEqual({
-      seed: 1,
-    });
+    const request = { frequency_penalty: 0, presence_penalty: 0, logit_bias: {}, seed: 1 };
+    expect(sent('cerebras', request)).toEqual({ seed: 1 });
   });
 });
 

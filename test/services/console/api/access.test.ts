@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { access, relationTo, requireAccess, type Action, type Person } from '#services/console/api/access.ts';
+import { relationTo, requireAccess, type Action, type Person } from '#services/console/api/access.ts';
 
 const people = {
   admin: { id: 'a', role: 'admin', teams: new Map() },
@@ -45,10 +45,10 @@ const lines: Record<Action, [admin: number, self: number, owner: number, member:
 };
 
 function outcome(action: Action, relation: keyof typeof people): number {
-  const owner = relation === 'self' ? { kind: 'user', id: 's' } : { kind: 'team', id: 't' };
-  expect(relationTo(people[relation], owner as { kind: 'user' | 'team'; id: string })).toBe(relation);
+  const owner = relation === 'self' ? ({ kind: 'user', id: 's' } as const) : ({ kind: 'team', id: 't' } as const);
+  expect(relationTo(people[relation], owner)).toBe(relation);
   try {
-    requireAccess(action, people[relation], owner as { kind: 'user' | 'team'; id: string });
+    requireAccess(action, people[relation], owner);
     return 200;
   } catch (error) {
     return (error as { status: number }).status;
@@ -56,10 +56,6 @@ function outcome(action: Action, relation: keyof typeof people): number {
 }
 
 describe('access', () => {
-  it('has a line in this test for every action', () => {
-    expect(Object.keys(lines)).toEqual(Object.keys(access));
-  });
-
   it.each(Object.entries(lines))('to %s matches its line in this test', (action, expected) => {
     const relations = ['admin', 'self', 'team owner', 'team member', 'nobody'] as const;
     expect(relations.map((relation) => outcome(action as Action, relation))).toEqual(expected);

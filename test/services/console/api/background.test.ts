@@ -2,6 +2,7 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { createEventId } from '#shared/accounts/webhooks/webhook-outbox.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { BackgroundWorker } from '#shared/background/background-worker.ts';
+import type { AuditEntry } from '#services/console/contract/account.ts';
 import { backgroundOperations } from '#services/console/api/background/background-operations.ts';
 import { openHouse } from '../../../helpers/console/open-console.ts';
 import { until } from '../../../helpers/until.ts';
@@ -26,16 +27,12 @@ async function open() {
 
 describe('background work in the console', () => {
   it('is shown to administrators: the queues, the failing jobs and why, and a job can be retried at once', async () => {
-    const { ada, bob, access, jobs, accounts } = await open();
+    const { ada, bob, access, jobs } = await open();
     let isBroken = true;
-    const worker = new BackgroundWorker<object>({
-      access,
-      queue: 'batch-endings',
-      concurrency: 1,
-      handle: async () => {
-        if (isBroken) throw new Error('the store is away');
-      },
-    });
+    const handle = async () => {
+      if (isBroken) throw new Error('the store is away');
+    };
+    const worker = new BackgroundWorker<object>({ access, queue: 'batch-endings', concurrency: 1, handle });
     onTestFinished(() => worker.close());
     await jobs.add({ queue: 'batch-endings', id: 'batch_1', data: {} });
     await jobs.add({ queue: 'batch-slices', id: 'batch_2-0', data: {} });
@@ -57,14 +54,14 @@ describe('background work in the console', () => {
     });
     expect((await ada.post('/background/repeat', job)).body).toEqual({ repeated: false });
     expect((await ada.get('/background')).body.failing).toEqual([]);
-    const notes = (await accounts.audit.list()).entries.filter(({ action }) => action === 'background.repeat');
-    for (const note of notes) expect(note).toMatchObject({ target: { id: 'batch_1' } });
+    const notes = (await ada.get('/audit?action=background.repeat')).body.data;
+    expect(new Set(notes.map(({ target }: AuditEntry) => target?.id))).toEqual(new Set(['batch_1']));
   });
 
   it('includes the webhooks with pending or dead deliveries', async () => {
     const { ada, bob, webhooks } = await open();
     const settings = { kind: 'user', events: ['batch.*'] };
-    const { body: quiet } = await ada.post('/webhooks', { ...settings, url: 'https://quiet.example.com/' });
+    await ada.post('/webhooks', { ...settings, url: 'https://quiet.example.com/' });
     const { body: busy } = await bob.post('/webhooks', { ...settings, url: 'https://busy.example.com/' });
     expect((await ada.get('/background/webhooks')).body).toEqual([]);
     const event = { type: 'batch.failed', owners: [`user:${bob.id}`], data: { id: 'batch_1' } } as const;
@@ -73,9 +70,7 @@ describe('background work in the console', () => {
     const [due] = await webhooks.deliveries.takeDue(1);
     if (due) await webhooks.deliveries.end(due, { state: 'dead', counts: true, status: 500, error: 'no', ms: 7 });
     await emit();
-    const { body } = await ada.get('/background/webhooks');
-    expect(body).toEqual([{ webhook: busy.webhook, pending: 1, dead: 1 }]);
-    expect(quiet.webhook.id).not.toBe(busy.webhook.id);
+    expect((await ada.get('/background/webhooks')).body).toEqual([{ webhook: busy.webhook, pending: 1, dead: 1 }]);
     expect(await bob.get('/background/webhooks')).toMatchObject(denied);
   });
 });

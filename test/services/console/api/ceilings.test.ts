@@ -28,14 +28,12 @@ describe('the ceiling of a person', () => {
     const { ada, bob } = await openHouse(['bob']);
     expect((await bob.patch(`/users/${bob.id}`, { ceiling: {} })).status).toBe(403);
     const models = Array.from({ length: 50 }, (_, at) => `${'m'.repeat(50)}${at}`);
-    const refused = await ada.patch(`/users/${bob.id}`, { ceiling: { models } });
-    expect(refused).toMatchObject(wrongField('ceiling.models'));
+    expect(await ada.patch(`/users/${bob.id}`, { ceiling: { models } })).toMatchObject(wrongField('ceiling.models'));
     // A header counts bytes, not characters.
     const wide = { models: Array.from({ length: 10 }, () => '模'.repeat(100)) };
     expect((await ada.patch(`/users/${bob.id}`, { ceiling: wide })).status).toBe(400);
-    for (const ceiling of [{ tiers: ['moon'] }, { maxClass: 'royal' }, { model: ['a'] }, { models: [] }]) {
+    for (const ceiling of [{ tiers: ['moon'] }, { maxClass: 'royal' }, { model: ['a'] }, { models: [] }])
       expect((await ada.patch(`/users/${bob.id}`, { ceiling })).status).toBe(400);
-    }
   });
 });
 
@@ -92,9 +90,9 @@ describe('a setting that an administrator has made on a key', () => {
     const path = `/keys/${body.key.id}`;
     await ada.patch(path, { models: ['a'], limits: { costPerDay: 1 }, name: 'laptop' });
     expect((await bob.get('/keys')).body).toMatchObject([{ adminSet: ['models', 'limits.costPerDay'] }]);
-    expect(await bob.patch(path, { models: null })).toMatchObject(adminSet);
-    expect(await bob.patch(path, { models: ['a', 'b'] })).toMatchObject({ body: { error: { field: 'models' } } });
-    expect(await bob.patch(path, { limits: {} })).toMatchObject({ body: { error: { field: 'limits.costPerDay' } } });
+    for (const models of [null, ['a', 'b']])
+      expect(await bob.patch(path, { models })).toMatchObject(refusal(403, 'admin_set', 'models'));
+    expect(await bob.patch(path, { limits: {} })).toMatchObject(refusal(403, 'admin_set', 'limits.costPerDay'));
     // As the pages send it: all settings, with unchanged values for those of the administrator.
     const limits = { costPerDay: 1, requestsPerMinute: 5 };
     const changed = await bob.patch(path, { name: 'desktop', models: ['a'], tiers: ['gpu'], limits });
@@ -112,9 +110,8 @@ describe('a setting that an administrator has made on a key', () => {
     const upsert = { kind: 'user', userId: bob.id, models: ['a'] };
     const setThree = { status: 200, body: { key: { adminSet: { length: 3 } } } };
     expect(await ada.put('/keys-by-name/desktop', upsert)).toMatchObject(setThree);
-    expect(await bob.patch(path, { limits: {} })).toMatchObject(adminSet);
-    expect(await bob.patch(path, { class: 'low' })).toMatchObject(adminSet);
-    expect(await bob.patch(path, { models: null })).toMatchObject(adminSet);
+    for (const change of [{ limits: {} }, { class: 'low' }, { models: null }])
+      expect(await bob.patch(path, change)).toMatchObject(adminSet);
     // A value that is set already is no change, and none of these becomes the owner's.
     const { headers: _, ...before } = await ada.get(path);
     await ada.put('/keys-by-name/desktop', upsert);
@@ -128,8 +125,8 @@ describe('a setting that an administrator has made on a key', () => {
     await ada.patch(`/keys/${body.key.id}`, { tiers: ['gpu'], class: 'low' });
     const { body: rotated } = await bob.post(`/keys/${body.key.id}/rotate`, { overlapMs: 0 });
     const path = `/keys/${rotated.key.id}`;
-    expect(await bob.patch(path, { tiers: null })).toMatchObject(adminSet);
-    expect(await bob.patch(path, { class: 'normal' })).toMatchObject(adminSet);
+    for (const change of [{ tiers: null }, { class: 'normal' }])
+      expect(await bob.patch(path, change)).toMatchObject(adminSet);
     expect((await ada.patch(path, { tiers: null })).body).toMatchObject({ adminSet: ['class'] });
     expect((await bob.patch(path, { tiers: ['cloud'] })).status).toBe(200);
   });
@@ -139,8 +136,7 @@ describe('a setting that an administrator has made on a key', () => {
     const { keys } = accounts;
     const { body } = await bob.post('/keys', { ...plain, limits: { costPerDay: 50 } });
     const path = `/keys/${body.key.id}`;
-    // The administrator's change comes right after the owner's was checked: it counts, and the rest of the owner's change is made all the
-    // same.
+    // Right after the owner's change was checked: the administrator's counts, and the rest of the owner's is made all the same.
     const change = vi.spyOn(keys, 'change');
     const between = (wanted: object) =>
       change.mockImplementationOnce(async (...asked) => {
@@ -183,8 +179,7 @@ it('a new member starts with the limits and the ceiling of the settings; an admi
   const { body: people } = await ada.get('/users');
   const find = (id: string) => people.find((each: { id: string }) => each.id === id);
   expect(find(eve.id)).toMatchObject(newMembers);
-  expect(find(root.id)).toMatchObject({ limits: {}, ceiling: {} });
-  expect(find(bob.id)).toMatchObject({ limits: {}, ceiling: {} });
+  for (const { id } of [root, bob]) expect(find(id)).toMatchObject({ limits: {}, ceiling: {} });
   const { body } = await eve.post('/keys', plain);
   expect(await verifier.verify(body.raw)).toMatchObject({ tiers: ['gpu', 'cli'] });
 });

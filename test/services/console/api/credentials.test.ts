@@ -33,9 +33,8 @@ describe('a credential of a worker', () => {
     const before = Date.now();
     const { status, body } = await ada.post(path, { name: 'joes-box', tier: 'gpu', expiresInDays: 90 });
     expect(status).toBe(201);
-    expect(body.command).toBe(
-      'npx rtr worker gpu --nats nats://10.0.0.7:4222,wss://router.example.com/nats --credentials joes-box.creds',
-    );
+    const addresses = 'nats://10.0.0.7:4222,wss://router.example.com/nats';
+    expect(body.command).toBe(`npx rtr worker gpu --nats ${addresses} --credentials joes-box.creds`);
     expect(parseCredential(body.text)).toMatchObject({ role: 'gpu', owner: 'joes-box', prefix: 'rtr' });
     const { expiresAt, issuedAt } = body.credential;
     expect(body.credential).toEqual({ name: 'joes-box', tier: 'gpu', issuedAt, expiresAt });
@@ -43,13 +42,11 @@ describe('a credential of a worker', () => {
     expect(expiresAt - issuedAt).toBe(90 * 86_400_000);
     const listed = await ada.get(path);
     expect(listed.body).toEqual([body.credential]);
-
     const [entry] = (await accounts.audit.list()).entries;
     const target = { kind: 'credential', id: 'joes-box' };
     expect(entry).toMatchObject({ action: 'credential.create', target, details: { tier: 'gpu', expiresAt } });
-    const { seed } = parseCredential(body.text);
     const kept = [JSON.stringify(listed.body), JSON.stringify(entry), ...apiLog].join('\n');
-    expect(kept).not.toContain(new TextDecoder().decode(seed));
+    expect(kept).not.toContain(new TextDecoder().decode(parseCredential(body.text).seed));
     expect(kept).not.toMatch(/\bS[OAU][A-Z2-7]{50}/);
     expect(readAuthority(folder).issued.map(({ name }) => name)).toEqual(['ingress', 'joes-box']);
   });
@@ -86,15 +83,6 @@ describe('a credential of a worker', () => {
     expect((await ada.get(path)).body).toEqual([]);
     expect(await field({ name: 'ingress' })).toEqual([409, 'name']);
     expect(await ada.delete(`${path}/ingress`)).toMatchObject({ status: 404 });
-  });
-
-  it('is recorded when several are made at the same time', async () => {
-    const { ada } = await open();
-    const names = ['one', 'two', 'three'];
-    const made = await Promise.all(names.map((name) => ada.post(path, { name, tier: 'tools' })));
-    expect(made.map(({ status }) => status)).toEqual([201, 201, 201]);
-    const listed = (await ada.get(path)).body as { name: string }[];
-    expect(listed.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
   });
 
   it('is for administrators only', async () => {

@@ -11,8 +11,6 @@ import { openHouse, openTeam } from '../../../helpers/console/open-console.ts';
 import { goodPassword } from '../../../helpers/console/good-password.ts';
 import { refusal } from '../../../helpers/console/refusals.ts';
 
-const invalid = { code: 'invalid_api_key' };
-
 describe('a person who is deleted', () => {
   it('loses keys, sessions, memberships and everything else, and the address can be used again', async () => {
     const { ada, bob, join, store, accounts, redis, prefix, browser, verifier } = await openHouse(['bob']);
@@ -23,7 +21,7 @@ describe('a person who is deleted', () => {
     expect(await verifier.verify(key.raw)).toMatchObject({ ownerId: bob.id });
     expect((await bob.delete(`/users/${ada.id}`)).status).toBe(403);
     expect((await ada.delete(`/users/${bob.id}`)).status).toBe(204);
-    await expect(verifier.verify(key.raw)).rejects.toMatchObject(invalid);
+    await expect(verifier.verify(key.raw)).rejects.toMatchObject({ code: 'invalid_api_key' });
     expect((await bob.get('/session')).status).toBe(401);
     expect((await browser().signIn('bob@example.com', goodPassword)).status).toBe(401);
     expect((await ada.get('/teams')).body).toMatchObject([{ members: [] }]);
@@ -84,9 +82,7 @@ describe('a person who is deleted', () => {
     const [, ...after] = await entries();
     expect(JSON.stringify(after)).not.toContain('secret');
     const gone = deletedName(bob.id);
-    expect(namesOf(after)).toEqual(
-      before.map(({ target }) => (/^secret|^bob$/.test(target?.name ?? '') ? gone : target?.name)),
-    );
+    expect(namesOf(after)).toEqual(namesOf(before).map((name = '') => (/^secret|^bob$/.test(name) ? gone : name)));
     const name = { name: gone };
     const merged = { kind: 'user', ownerId: bob.id, before: name, between: [name, name], after: name };
     expect(after.find(({ count }) => count === 3)?.details).toEqual(merged);
@@ -101,8 +97,8 @@ describe('a person who is deleted', () => {
     const { ada, bob } = await openHouse(['bob']);
     expect(await ada.ask('DELETE', '/account', { password: goodPassword })).toMatchObject(refusal(409, 'last_admin'));
     expect((await ada.get('/session')).status).toBe(200);
-    expect((await bob.ask('DELETE', '/account', { password: 'wrong' })).status).toBe(403);
-    expect((await bob.ask('DELETE', '/account', {})).status).toBe(403);
+    for (const wrong of [{ password: 'wrong' }, {}])
+      expect((await bob.ask('DELETE', '/account', wrong)).status).toBe(403);
     expect((await bob.ask('DELETE', '/account', { password: goodPassword })).status).toBe(204);
     expect((await bob.get('/session')).status).toBe(401);
     expect((await ada.get('/users')).body).toHaveLength(1);

@@ -20,17 +20,10 @@ describe('a personal key', () => {
     const given = { id: body.raw.split('.')[1], records: false, createdAt: expect.any(Number), masked };
     expect(body.key).toEqual({ ...settings, ...whose, ...given });
     const { expiresAt: _, limits, ...inForce } = settings;
-    expect(await verifier.verify(body.raw)).toEqual({
-      ...inForce,
-      id: body.key.id,
-      kind: 'user',
-      ownerId: bob.id,
-      limits: [
-        { party: `key:${body.key.id}`, limits },
-        { party: `user:${bob.id}`, limits: { requestsPerMinute: 60 } },
-      ],
-      ownerWeight: 3,
-    });
+    const ofKey = { party: `key:${body.key.id}`, limits };
+    const ofPerson = { party: `user:${bob.id}`, limits: { requestsPerMinute: 60 } };
+    const identity = { ...inForce, id: body.key.id, kind: 'user', ownerId: bob.id, ownerWeight: 3 };
+    expect(await verifier.verify(body.raw)).toEqual({ ...identity, limits: [ofKey, ofPerson] });
     const listed = await bob.get('/keys');
     expect(listed.body).toEqual([body.key]);
     expect(JSON.stringify(listed.body)).not.toContain(body.raw.slice(-12));
@@ -55,15 +48,13 @@ describe('a personal key', () => {
   it('is changed, also by removing a restriction, and every change is announced', async () => {
     const { ada, verifier, announced } = await openHouse();
     const { body } = await ada.post('/keys', { kind: 'user', ...plain, models: ['a'], tiers: ['cli'], tools: ['b/*'] });
-    await verifier.verify(body.raw);
     expect(await verifier.verify(body.raw)).toMatchObject({ tools: ['b/*'] });
     const change = { tools: ['c'], tiers: ['gpu'], limits: { tokensPerDay: 9 }, weight: 4 };
     const changed = await ada.patch(`/keys/${body.key.id}`, { ...change, models: null });
     expect(changed.body).toEqual({ ...body.key, ...change, models: undefined });
     expect(announced).toEqual([body.key.id]);
     expect(await verifier.verify(body.raw)).toMatchObject({ models: undefined, tools: ['c'], weight: 4 });
-    const freed = await ada.patch(`/keys/${body.key.id}`, { tools: null });
-    expect(freed.body).not.toHaveProperty('tools');
+    expect((await ada.patch(`/keys/${body.key.id}`, { tools: null })).body).not.toHaveProperty('tools');
   });
 
   it('is rotated into one with the same settings; both work until the overlap ends', async () => {
@@ -111,8 +102,8 @@ describe('a personal key', () => {
     expect(await bob.post('/keys', { kind: 'user', ...plain })).toMatchObject(denied);
     expect((await ada.post('/keys', { kind: 'user', ...plain })).status).toBe(201);
     const path = `/keys/${body.key.id}`;
-    expect(await bob.patch(path, { expiresAt: null })).toMatchObject(denied);
-    expect(await bob.patch(path, { expiresAt: expiresAt + 1 })).toMatchObject(denied);
+    for (const later of [null, expiresAt + 1])
+      expect(await bob.patch(path, { expiresAt: later })).toMatchObject(denied);
     expect((await bob.patch(path, { name: 'mine', expiresAt: expiresAt - 1 })).status).toBe(200);
     expect((await bob.patch(`/keys/${unlimited.key.id}`, { expiresAt: null })).status).toBe(200);
     // Rotated with an overlap, one key would be two.
@@ -151,15 +142,14 @@ describe('a personal key', () => {
 
   it('is refused with a wait for a person who creates very many at once, and for nobody else', async () => {
     const { ada, bob } = await openHouse(['bob']);
-    const flood = Array.from({ length: 60 }, () => ada.post('/keys', { kind: 'user', ...plain }));
-    const refused = await Promise.any(
-      flood.map(async (asked) => {
-        const answer = await asked;
-        if (answer.status !== 503) throw new Error('this one was made');
-        return answer;
-      }),
-    );
-    expect(refused).toMatchObject({ body: { error: { code: 'overloaded' } } });
+    const flood = Array.from({ length: 100 }, () => ada.post('/keys', { kind: 'user', ...plain }));
+    const onlyRefused = flood.map(async (asked) => {
+      const answer = await asked;
+      if (answer.status !== 503) throw new Error('this one was made');
+      return answer;
+    });
+    const refused = await Promise.any(onlyRefused);
+    expect(refused).toMatchObject(refusal(503, 'overloaded'));
     expect(refused.headers.get('retry-after')).toBe('2');
     expect((await bob.post('/keys', { kind: 'user', ...plain })).status).toBe(201);
     const statuses = (await Promise.all(flood)).map(({ status }) => status);
@@ -202,10 +192,8 @@ describe('a team’s key', () => {
     const { body } = await bob.post('/keys', { kind: 'team', teamId, ...plain });
     await verifier.verify(body.raw);
     await ada.patch(`/teams/${teamId}`, { limits: { concurrentRequests: 3 }, weight: 7 });
-    expect(await verifier.verify(body.raw)).toMatchObject({
-      limits: [{ party: `team:${teamId}`, limits: { concurrentRequests: 3 } }],
-      ownerWeight: 7,
-    });
+    const limits = [{ party: `team:${teamId}`, limits: { concurrentRequests: 3 } }];
+    expect(await verifier.verify(body.raw)).toMatchObject({ limits, ownerWeight: 7 });
     expect((await ada.delete(`/teams/${teamId}`)).status).toBe(204);
     expect(announced).toEqual([`team:${teamId}`, `team:${teamId}`]);
     await expect(verifier.verify(body.raw)).rejects.toMatchObject({ code: 'invalid_api_key' });

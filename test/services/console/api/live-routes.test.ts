@@ -1,5 +1,5 @@
 import express from 'express';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Confirmation } from '#shared/accounts/sign-in/confirmation.ts';
 import { liveRoutes } from '#services/console/api/live-routes.ts';
 import { requireSession } from '#services/console/api/session/signed-in.ts';
@@ -7,29 +7,24 @@ import type { LiveFeed, PageStream } from '#services/console/live/live-feed.ts';
 import { makeAdmin, openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 
-afterEach(() => {
-  vi.useRealTimers();
-});
-
 it('the provider of a person with an open page is asked once a minute, and the page ends when the provider refuses', async () => {
-  const open = await openKeyStore();
-  const { accounts } = open;
-  const ada = await makeAdmin(open);
+  const store = await openKeyStore();
+  const { accounts } = store;
+  const ada = await makeAdmin(store);
   const answers: Confirmation[] = ['confirmed', 'confirmed', 'unknown', 'refused'];
   accounts.sessions.setConfirm(async () => answers.shift() ?? 'refused');
   const pages: PageStream[] = [];
-  const feed = {
-    hasRoom: () => true,
-    open: (page: PageStream) => {
-      pages.push(page);
-      page.response.end();
-    },
-  } as unknown as LiveFeed;
+  const open = (page: PageStream) => {
+    pages.push(page);
+    page.response.end();
+  };
+  const feed = { hasRoom: () => true, open } as unknown as LiveFeed;
   const about = { release: 'any' } as unknown as Parameters<typeof liveRoutes>[0]['about'];
   const app = express();
   app.use(requireSession(accounts), liveRoutes({ accounts, feed, about }));
   const url = await serveInTest(app);
   vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
   const session = (await accounts.sessions.open(ada, { provider: 'company' })) ?? '';
   expect((await fetch(`${url}/live`, { headers: { cookie: `rtr=${session}` } })).status).toBe(200);
   const [page] = pages;

@@ -121,7 +121,8 @@ describe('while local accounts are switched off', () => {
     const rescued = browser();
     const token = await accounts.links.issuePassword(bob.id);
     const step = await rescued.post(`/links/${token}`, { password: goodPassword });
-    expect(step.body).toHaveProperty('secondStep');
+    expect(step.body).toEqual({ secondStep: { app: true, passkeys: false } });
+    expect((await rescued.get('/session')).status).toBe(401);
     expect((await rescued.post('/session/second', { code: codeOf(secret, 30) })).status).toBe(200);
     expect((await rescued.get('/session')).status).toBe(200);
   });

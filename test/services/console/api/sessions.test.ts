@@ -81,20 +81,14 @@ describe('the name and the address of a person', () => {
   });
 });
 
-const webKit = 'AppleWebKit/537.36 (KHTML, like Gecko)';
+const onWebKit = (system: string) => `Mozilla/5.0 (${system}) AppleWebKit/537.36 (KHTML, like Gecko)`;
 
 it.each([
   ['Firefox on Linux', firefox],
-  [
-    'Edge on Windows',
-    `Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${webKit} Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0`,
-  ],
-  ['Safari on macOS', `Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) ${webKit} Version/19.0 Safari/605.1.15`],
-  [
-    'Chrome on iOS',
-    `Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) ${webKit} CriOS/140.0 Mobile/15E148 Safari/604.1`,
-  ],
-  ['Chrome on Android', `Mozilla/5.0 (Linux; Android 15) ${webKit} Chrome/140.0.0.0 Mobile Safari/537.36`],
+  ['Edge on Windows', `${onWebKit('Windows NT 10.0; Win64; x64')} Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0`],
+  ['Safari on macOS', `${onWebKit('Macintosh; Intel Mac OS X 10_15_7')} Version/19.0 Safari/605.1.15`],
+  ['Chrome on iOS', `${onWebKit('iPhone; CPU iPhone OS 18_0 like Mac OS X')} CriOS/140.0 Mobile/15E148 Safari/604.1`],
+  ['Chrome on Android', `${onWebKit('Linux; Android 15')} Chrome/140.0.0.0 Mobile Safari/537.36`],
   ['A browser', 'curl/8.9.1'],
   ['A browser', undefined],
 ])('the name of a browser is %s: %s', (name, agent) => {

@@ -13,9 +13,8 @@ describe('signing in', () => {
     const token = await accounts.links.issuePassword(ada.id);
     const password = 'quiet-lantern-öyster-77';
     await browser().post(`/links/${token}`, { password: password.normalize('NFD') });
-    for (const form of ['NFC', 'NFD']) {
+    for (const form of ['NFC', 'NFD'])
       expect((await browser().signIn('ada@example.com', password.normalize(form))).status).toBe(200);
-    }
     expect((await browser().signIn('ada@example.com', password.replace('ö', 'o'))).status).toBe(401);
   });
 
@@ -37,14 +36,11 @@ describe('signing in', () => {
     const { url, browser } = await openHouse([], { trustProxy: true });
     const credentials = { email: 'ada@example.com', password: goodPassword };
     const plain = await browser().ask('POST', '/session', credentials);
-    expect(plain.headers.getSetCookie()[0]).toMatch(
-      /^rtr=[\w-]{43}; Max-Age=2592000; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Lax$/,
-    );
+    const begin = 'rtr=[\\w-]{43}; Max-Age=2592000; Path=/; Expires=[^;]+; HttpOnly';
+    expect(plain.headers.getSetCookie()[0]).toMatch(new RegExp(`^${begin}; SameSite=Lax$`));
     const overTls = browser();
     const tls = await overTls.ask('POST', '/session', credentials, { 'x-forwarded-proto': 'https' });
-    expect(tls.headers.getSetCookie()[0]).toMatch(
-      /^__Host-rtr=[\w-]{43}; Max-Age=2592000; Path=\/; Expires=[^;]+; HttpOnly; Secure; SameSite=Lax$/,
-    );
+    expect(tls.headers.getSetCookie()[0]).toMatch(new RegExp(`^__Host-${begin}; Secure; SameSite=Lax$`));
     // Over TLS only the cookie with the prefix counts: a neighbouring host without TLS could set the plain one.
     const session = (cookie: string) =>
       fetch(`${url}/console/api/session`, { headers: { cookie, 'x-forwarded-proto': 'https' } });
@@ -119,16 +115,15 @@ describe('a flood of attempts to sign in', () => {
 
   it('from one address is refused for every account, and locks out no other address', async () => {
     const { browser, accounts } = await openHouse([], { trustProxy: true });
-    for (let n = 0; n < 90; n += 1) await accounts.guard.take({ address: '10.2.0.1', email: `m${n}@example.com` });
-    const statuses: number[] = [];
-    for (let round = 0; !statuses.includes(429); round += 1) {
-      const flood = Array.from({ length: 9 }, (_, n) =>
-        attempt(browser(), `n${n}-${round}@example.com`, 'wrong', '10.2.0.1'),
-      );
-      statuses.push(...(await Promise.all(flood)).map(({ status }) => status));
-    }
+    const fail = async (n: number) => (await attempt(browser(), `${n}@example.com`, 'wrong', '10.2.0.1')).status;
+    const flood = (from: number, count: number) => Promise.all(Array.from({ length: count }, (_, n) => fail(from + n)));
     // Only a few may wait at once. Attempts that were not checked do not count.
-    expect(statuses).toContain(503);
+    const first = await flood(1_000, 40);
+    expect(first).toContain(503);
+    for (let n = first.filter((status) => status === 401).length; n < 90; n += 1)
+      await accounts.guard.take({ address: '10.2.0.1', email: `${n}@example.com` });
+    const statuses: number[] = [];
+    for (let n = 2_000; !statuses.includes(429); n += 9) statuses.push(...(await flood(n, 9)));
     expect(statuses.filter((status) => status === 401)).toHaveLength(10);
     expect((await attempt(browser(), 'ada@example.com', goodPassword, '10.2.0.1')).status).toBe(429);
     expect((await attempt(browser(), 'ada@example.com', goodPassword, '10.2.0.2')).status).toBe(200);
@@ -151,9 +146,8 @@ describe('a session', () => {
         await ada.delete('/sessions'),
         await ada.patch('/settings', { sessionHours: 1 }),
         await ada.put('/teams/x/members/y', { role: 'owner' }),
-      ]) {
+      ])
         expect(answer).toMatchObject(refusal(403, 'csrf'));
-      }
     }
     ada.csrfToken = right;
     expect((await ada.get('/teams')).body).toEqual([]);
@@ -169,10 +163,10 @@ describe('a session', () => {
       [{ origin: 'https://evil.example' }, 403],
       [{ origin: 'null' }, 403],
       [{ 'sec-fetch-site': 'same-origin', origin: 'https://behind.a.proxy' }, 200],
-    ] as const)
-      expect((await browser().ask('POST', '/session', credentials, headers)).status, JSON.stringify(headers)).toBe(
-        status,
-      );
+    ] as const) {
+      const answer = await browser().ask('POST', '/session', credentials, headers);
+      expect(answer.status, JSON.stringify(headers)).toBe(status);
+    }
   });
 
   it("ends with the sign-out; signing out everywhere ends all of the person's sessions and no others", async () => {
@@ -259,14 +253,11 @@ describe('a session', () => {
 
 it('the API of the console requires a sign-in, answers errors in one form, and allows no caching', async () => {
   const { ada, browser } = await openHouse();
-  const signedOut = refusal(401, 'signed_out');
   for (const path of ['/session', '/keys', '/users', '/nothing']) {
     const answer = await browser().get(path);
-    expect(answer).toMatchObject(signedOut);
+    expect(answer).toMatchObject(refusal(401, 'signed_out'));
     expect(answer.headers.get('cache-control')).toBe('no-store');
   }
   expect(await ada.get('/nothing')).toMatchObject(notFound);
-  expect(await ada.post('/session', { email: 'ada@example.com', password: 'x'.repeat(70_000) })).toMatchObject(
-    refusal(413, 'body_too_large'),
-  );
+  expect(await ada.signIn('ada@example.com', 'x'.repeat(70_000))).toMatchObject(refusal(413, 'body_too_large'));
 });

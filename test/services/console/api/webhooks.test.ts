@@ -10,18 +10,9 @@ describe('a webhook', () => {
     const { bob, apiLog, accounts } = await openTeam();
     const { status, body } = await bob.post('/webhooks', { kind: 'user', ...settings });
     expect(status).toBe(201);
-    expect(body).toEqual({
-      secret: expect.stringMatching(/^whsec_/),
-      webhook: {
-        ...settings,
-        id: expect.any(String),
-        kind: 'user',
-        owner: { id: bob.id, name: 'bob' },
-        enabled: true,
-        createdAt: expect.any(Number),
-        createdBy: 'bob',
-      },
-    });
+    const whose = { kind: 'user', owner: { id: bob.id, name: 'bob' }, createdBy: 'bob' };
+    const made = { id: expect.any(String), enabled: true, createdAt: expect.any(Number) };
+    expect(body).toEqual({ secret: expect.stringMatching(/^whsec_/), webhook: { ...settings, ...whose, ...made } });
     const path = `/webhooks/${body.webhook.id}`;
     expect((await bob.get('/webhooks')).body).toEqual([body.webhook]);
     const changed = await bob.patch(path, { url: 'https://other.example.com/', enabled: false, description: '' });
@@ -32,11 +23,9 @@ describe('a webhook', () => {
     expect(rotated.body.secret).not.toBe(body.secret);
     expect((await bob.delete(path)).status).toBe(204);
     expect((await bob.get('/webhooks')).body).toEqual([]);
-    const { entries: trail } = await accounts.audit.list();
-    const notes = trail.filter(({ action }) => action.startsWith('webhook.'));
-    expect(notes.map(({ action }) => action)).toEqual(
-      ['remove', 'rotate', 'change', 'create'].map((each) => `webhook.${each}`),
-    );
+    const { entries: notes } = await accounts.audit.list({ action: 'webhook.*' });
+    const actions = ['webhook.remove', 'webhook.rotate', 'webhook.change', 'webhook.create'];
+    expect(notes.map(({ action }) => action)).toEqual(actions);
     const before = { host: new URL(settings.url).host, enabled: true };
     const after = { host: 'other.example.com', enabled: false };
     expect(notes[2]?.details).toEqual({ changed: ['url', 'description', 'enabled'], before, after });
@@ -49,23 +38,18 @@ describe('a webhook', () => {
     const { body: mine } = await bob.post('/webhooks', { kind: 'user', ...settings });
     const { body: ours } = await bob.post('/webhooks', { kind: 'team', teamId, ...settings });
     const { body: router } = await ada.post('/webhooks', { kind: 'router', ...settings });
-    for (const [id, answer] of [
-      [mine.webhook.id, notFound],
-      [ours.webhook.id, denied],
-      [router.webhook.id, notFound],
-      ['000000000000', notFound],
-    ] as const) {
+    for (const id of [mine.webhook.id, ours.webhook.id, router.webhook.id, '000000000000']) {
+      const answer = id === ours.webhook.id ? denied : notFound;
       const path = `/webhooks/${id}`;
       expect(await eve.patch(path, { enabled: false })).toMatchObject(answer);
-      expect(await eve.post(`${path}/rotate`, { overlapMs: 0 })).toMatchObject(answer);
-      expect(await eve.post(`${path}/test`)).toMatchObject(answer);
       expect(await eve.get(`${path}/deliveries`)).toMatchObject(answer);
-      expect(await eve.post(`${path}/repeat`)).toMatchObject(answer);
+      expect(await eve.post(`${path}/rotate`, { overlapMs: 0 })).toMatchObject(answer);
+      for (const action of ['test', 'repeat']) expect(await eve.post(`${path}/${action}`)).toMatchObject(answer);
       expect(await eve.delete(path)).toMatchObject(answer);
     }
     expect((await eve.get('/webhooks')).body).toEqual([]);
-    expect(await eve.post('/webhooks', { kind: 'router', ...settings })).toMatchObject(denied);
-    expect(await eve.post('/webhooks', { kind: 'team', teamId, ...settings })).toMatchObject(denied);
+    for (const owner of [{ kind: 'router' }, { kind: 'team', teamId }])
+      expect(await eve.post('/webhooks', { ...owner, ...settings })).toMatchObject(denied);
     expect((await bob.get('/webhooks')).body).toEqual([mine.webhook, ours.webhook]);
     expect((await ada.get('/webhooks')).body).toEqual([mine.webhook, ours.webhook, router.webhook]);
     expect(ours.webhook.owner).toEqual({ id: teamId, name: 'Blue' });
@@ -75,17 +59,10 @@ describe('a webhook', () => {
 
   it('is refused with an invalid setting, and the refusal names the field', async () => {
     const { ada } = await openHouse();
-    for (const wrong of [
-      { url: 'ftp://example.com/' },
-      { url: 'https://ada:pw@example.com/' },
-      { url: 'https://example.com/#part' },
-      { url: 'example.com' },
-      { url: `https://example.com/${'x'.repeat(2_048)}` },
-      { events: [] },
-      { events: ['batch.done'] },
-      { description: 'two\nlines' },
-      { secret: 'whsec_own' },
-    ]) {
+    const long = `https://example.com/${'x'.repeat(2_048)}`;
+    const urls = ['ftp://example.com/', 'https://ada:pw@example.com/', 'https://example.com/#part', 'example.com'];
+    const others = [{ events: [] }, { events: ['batch.done'] }, { description: 'two\nlines' }, { secret: 'whsec_own' }];
+    for (const wrong of [...[...urls, long].map((url) => ({ url })), ...others]) {
       const { status, body } = await ada.post('/webhooks', { kind: 'user', ...settings, ...wrong });
       expect([status, String(body.error.field).split('.')[0]]).toEqual([400, Object.keys(wrong)[0]]);
     }
@@ -105,17 +82,9 @@ it('the deliveries of a webhook are listed by state, and repeated', async () => 
   expect(status).toBe(202);
   expect(test).toMatchObject({ state: 'pending', event: { type: 'rtr.webhook.test' }, attempts: 0 });
   const { body: dead } = await ada.get(`${path}/deliveries?state=dead`);
-  expect(dead).toEqual([
-    {
-      id: due?.id,
-      event: { id: event.id, type: 'batch.failed' },
-      state: 'dead',
-      attempts: 1,
-      createdAt: expect.any(Number),
-      endedAt: expect.any(Number),
-      last: { at: expect.any(Number), ms: 7, status: 500, error: 'it answered 500' },
-    },
-  ]);
+  const last = { at: expect.any(Number), ms: 7, status: 500, error: 'it answered 500' };
+  const facts = { id: due?.id, event: { id: event.id, type: 'batch.failed' }, state: 'dead', attempts: 1, last };
+  expect(dead).toEqual([{ ...facts, createdAt: expect.any(Number), endedAt: expect.any(Number) }]);
   expect((await ada.get(`${path}/deliveries?limit=1`)).body).toEqual([test]);
   expect((await ada.get(`${path}/deliveries?state=lost`)).status).toBe(400);
   expect(await ada.post(`${path}/repeat`, { deliveries: [due?.id] })).toMatchObject({ body: { repeated: 1 } });

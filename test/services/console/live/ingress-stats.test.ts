@@ -1,4 +1,4 @@
-import { describe, expect, it, vi, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Job } from '#shared/broker/dispatch/job.ts';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import { createSubjects } from '#shared/broker/contract/subjects.ts';
@@ -21,11 +21,9 @@ function report(change: Partial<JobReport>): JobReport {
   return { state: 'done', ...course, end, error: undefined, ...change };
 }
 
-/** Returns the report of a request that failed. */
 const failed = (error: RouterError, change: Partial<JobReport> = {}): JobReport =>
   report({ state: 'failed', end: undefined, error, ...change });
 
-/** The sender of the requests: a person with a personal key. */
 const personal = { kind: 'user', ownerId: 'ada' } as const;
 
 /** An upstream's refusal that quotes the prompt. */
@@ -132,8 +130,7 @@ describe("an ingress's stats", () => {
 
 describe('refused requests in the stats', () => {
   it('are counted by reason for a minute and an hour, over all ingress nodes', () => {
-    const meter = meterWithClock();
-    const other = new StatsMeter(() => []);
+    const [meter, other] = [meterWithClock(), new StatsMeter(() => [])];
     for (let count = 0; count < 3; count += 1) meter.countRefusal('rate_limit_exceeded');
     other.countRefusal('invalid_api_key');
     vi.advanceTimersByTime(5 * 60_000);
@@ -156,11 +153,8 @@ describe('a failure in the stats', () => {
     meter.countJob('r2', { kind: 'team', ownerId: 'crew' }, failed(quoting));
     meter.countJob('r3', { kind: 'router', ownerId: undefined }, failed(quoting));
     const stats = meter.read();
-    expect(stats.failures.map(({ requestId, userId }) => [requestId, userId])).toEqual([
-      ['r3', undefined],
-      ['r2', undefined],
-      ['r1', 'ada'],
-    ]);
+    expect(stats.failures.map(({ requestId }) => requestId)).toEqual(['r3', 'r2', 'r1']);
+    expect(stats.failures.map(({ userId }) => userId)).toEqual([undefined, undefined, 'ada']);
     expect(JSON.stringify(stats)).not.toContain('diary');
   });
 
@@ -173,8 +167,7 @@ describe('a failure in the stats', () => {
 
 describe('the overview', () => {
   it('contains the percentiles of the times to the first byte over all ingress nodes, exact to a fifth', () => {
-    const meter = meterWithClock();
-    const other = new StatsMeter(() => []);
+    const [meter, other] = [meterWithClock(), new StatsMeter(() => [])];
     for (let ms = 1; ms <= 1_000; ms += 1) {
       const now = performance.now();
       const served = report({ queuedAt: now - ms, firstByteAt: now, endedAt: now });
@@ -182,10 +175,8 @@ describe('the overview', () => {
     }
     vi.advanceTimersByTime(1_000);
     const { firstTokenMs } = addUpOverview([meter.read(), other.read()]);
-    expect(firstTokenMs?.p50).toBeGreaterThan(480);
-    expect(firstTokenMs?.p50).toBeLessThan(520);
-    expect(firstTokenMs?.p95).toBeGreaterThan(900);
-    expect(firstTokenMs?.p95).toBeLessThan(1_000);
+    expect(Math.abs((firstTokenMs?.p50 ?? 0) - 500)).toBeLessThan(20);
+    expect(Math.abs((firstTokenMs?.p95 ?? 0) - 950)).toBeLessThan(50);
   });
 
   it('has no times when there were no requests', () => {

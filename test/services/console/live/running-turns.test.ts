@@ -14,8 +14,7 @@ function job(requestId: string, fields: object = {}, state = 'streaming'): Job {
 
 describe('the turns in the stats of an ingress', () => {
   it('are those of requests that name an agent session, each once, with the model that serves it', () => {
-    const waiting = job('r3', {}, 'queued');
-    const turns = runningTurns([job('r1'), job('r1'), job('r2', { turn: undefined }), waiting]);
+    const turns = runningTurns([job('r1'), job('r1'), job('r2', { turn: undefined }), job('r3', {}, 'queued')]);
     expect(turns).toMatchObject([
       { request: 'r1', session: 's1', user: 'ada', model: 'demo' },
       { request: 'r3', model: undefined },
@@ -28,10 +27,9 @@ describe('the turns in the stats of an ingress', () => {
   });
 
   it('are bounded, in number and in bytes', () => {
-    const long = { session: 'x'.repeat(128), agent: 'x'.repeat(128), parent: 'x'.repeat(128), type: 'x'.repeat(64) };
-    const turns = runningTurns(
-      Array.from({ length: 500 }, (_, index) => job(`r${index}`, { turn: { ...turn, ...long } })),
-    );
+    const name = 'x'.repeat(128);
+    const long = { ...turn, session: name, agent: name, parent: name, type: 'x'.repeat(64) };
+    const turns = runningTurns(Array.from({ length: 500 }, (_, index) => job(`r${index}`, { turn: long })));
     expect(turns).toHaveLength(maxTurns);
     expect(turns[0]?.request).toBe('r0');
     expect(JSON.stringify(turns).length).toBeLessThan(100_000);

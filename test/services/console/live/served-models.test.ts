@@ -13,22 +13,18 @@ const small = { id: 'small', capabilities: ['stream' as const], contextWindow: 8
 const sizes = { contextWindow: 32_768, maxOutput: 100 };
 const large = { id: 'large', capabilities: ['vision' as const, 'stream' as const], ...sizes };
 
+const onGpu = { tier: 'gpu', workers: 2, models: ['small'] };
+const onCloud = { tier: 'cloud', workers: 1, models: ['small'] };
+
 describe('the listed models', () => {
   it("are auto, the registry's names, then all models, each with who serves it", () => {
     const registry = registrySchema.parse({ models: { fast: { targets: [{ model: 'small', tier: 'gpu' }] } } });
     const shown = servedModels([pool('gpu', 2, small), pool('cloud', 1, large, small)], registry);
-    expect(shown.map(({ id, kind }) => [id, kind])).toEqual([
-      ['auto', 'auto'],
-      ['fast', 'registered'],
-      ['large', 'model'],
-      ['small', 'model'],
-    ]);
+    const kinds = shown.map(({ id, kind }) => `${kind} ${id}`);
+    expect(kinds).toEqual(['auto auto', 'registered fast', 'model large', 'model small']);
     expect(shown[0]).toMatchObject({ capabilities: ['stream', 'vision'], ...sizes });
-    expect(shown[1]?.servedBy).toEqual([{ tier: 'gpu', workers: 2, models: ['small'] }]);
-    expect(shown[3]?.servedBy).toEqual([
-      { tier: 'gpu', workers: 2, models: ['small'] },
-      { tier: 'cloud', workers: 1, models: ['small'] },
-    ]);
+    expect(shown[1]?.servedBy).toEqual([onGpu]);
+    expect(shown[3]?.servedBy).toEqual([onGpu, onCloud]);
   });
 
   it('are marked where a ceiling does not permit them', () => {
@@ -43,10 +39,8 @@ describe('the listed models', () => {
   });
 
   it('leave out names that no worker serves, and exclude from auto the models that it must not use', () => {
-    const registry = registrySchema.parse({
-      models: { gone: { targets: [{ model: 'nothing' }] } },
-      auto: { tiers: ['gpu'], except: ['small'] },
-    });
+    const gone = { targets: [{ model: 'nothing' }] };
+    const registry = registrySchema.parse({ models: { gone }, auto: { tiers: ['gpu'], except: ['small'] } });
     const shown = servedModels([pool('gpu', 1, small), pool('cloud', 1, large)], registry);
     expect(shown.map(({ id }) => id)).toEqual(['large', 'small']);
     expect(servedModels([], registry)).toEqual([]);
@@ -55,6 +49,7 @@ describe('the listed models', () => {
   it('have a price and a speed by tier, and name the models of paid tiers without a price', () => {
     const registry = registrySchema.parse({ models: { fast: { targets: [{ model: 'small' }, { model: 'large' }] } } });
     const speed = { firstTokenMs: 20, tokensPerSecond: 80, answers: 3 };
+    const fast = { ...onGpu, speed };
     const price = { input: 1, output: 2, cachedInput: 0.5 };
     const known = {
       priceOf: (tier: string, model: string) => (tier === 'cloud' && model === 'large' ? price : undefined),
@@ -62,14 +57,8 @@ describe('the listed models', () => {
     };
     const pools = [pool('gpu', 2, small), pool('cloud', 1, large, small)];
     const shown = Object.fromEntries(servedModels(pools, registry, known).map((model) => [model.id, model.servedBy]));
-    expect(shown['small']).toEqual([
-      { tier: 'gpu', workers: 2, models: ['small'], speed },
-      { tier: 'cloud', workers: 1, models: ['small'], unpriced: ['small'] },
-    ]);
-    expect(shown['large']).toEqual([{ tier: 'cloud', workers: 1, models: ['large'], price: { input: 1, output: 2 } }]);
-    expect(shown['fast']).toEqual([
-      { tier: 'gpu', workers: 2, models: ['small'], speed },
-      { tier: 'cloud', workers: 1, models: ['large', 'small'], unpriced: ['small'] },
-    ]);
+    expect(shown['small']).toEqual([fast, { ...onCloud, unpriced: ['small'] }]);
+    expect(shown['large']).toEqual([{ ...onCloud, models: ['large'], price: { input: 1, output: 2 } }]);
+    expect(shown['fast']).toEqual([fast, { ...onCloud, models: ['large', 'small'], unpriced: ['small'] }]);
   });
 });

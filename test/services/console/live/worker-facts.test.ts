@@ -3,6 +3,8 @@ import { lastWorkers } from '#services/console/live/last-workers.ts';
 import { allWorkerFacts, workerFacts } from '#services/console/live/worker-facts.ts';
 import { livePool } from '../../../helpers/broker/live-pool.ts';
 
+const model = (id: string) => ({ id, capabilities: [] });
+
 function aWorker(busy = 0) {
   const [worker] = livePool({ tier: 'gpu', pool: 'p' }, [{ id: 'sick', busy }]).workers;
   if (!worker) throw new Error('the pool is empty');
@@ -32,10 +34,8 @@ it('a drained worker is safe to stop once it has no job left', () => {
   expect(workerFacts(worker, 0)).toMatchObject({ state: 'draining', busy: 0, safeToStop: true });
 });
 
-const [demo, rare, plain] = ['demo', 'rare', 'plain'].map((id) => ({ id, capabilities: [] }));
-
 it('a worker is the last one for a model or tool for which no other worker takes requests, in whatever pool', () => {
-  if (!demo || !rare || !plain) throw new Error('there are no models');
+  const [demo, rare, plain] = [model('demo'), model('rare'), model('plain')];
   const facts = [{ id: 'one' }, { id: 'two', accepting: false }];
   const first = livePool({ tier: 'gpu', pool: 'a', models: [demo, rare, plain] }, facts);
   const second = livePool({ tier: 'cloud', pool: 'b', models: [demo, plain] }, [{ id: 'three' }]);
@@ -47,10 +47,6 @@ it('a worker is the last one for a model or tool for which no other worker takes
   three?.health.eject('demo', 'slow', 0);
   expect(Object.fromEntries(lastWorkers(pools))).toEqual({ one: ['demo', 'rare'], four: ['add'] });
   const workers = { pools: () => pools, workers: () => pools.flatMap((pool) => [...pool.workers]) };
-  expect(allWorkerFacts(workers, 0).map(({ id, lastFor }) => [id, lastFor])).toEqual([
-    ['one', ['demo', 'rare']],
-    ['two', undefined],
-    ['three', undefined],
-    ['four', ['add']],
-  ]);
+  const lastFor = Object.fromEntries(allWorkerFacts(workers, 0).map((each) => [each.id, each.lastFor]));
+  expect(lastFor).toEqual({ one: ['demo', 'rare'], two: undefined, three: undefined, four: ['add'] });
 });

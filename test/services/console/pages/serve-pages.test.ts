@@ -42,11 +42,10 @@ async function serve(isBuilt = true, trustProxy = false) {
 describe("the console's pages", () => {
   it('make browsers use only TLS, once they were requested over TLS', async () => {
     const { url } = await serve(true, true);
-    const headers = { accept: 'text/html' };
-    const plain = await fetch(url, { headers });
-    expect(plain.headers.get('strict-transport-security')).toBeNull();
-    const secure = await fetch(url, { headers: { ...headers, 'x-forwarded-proto': 'https' } });
-    expect(secure.headers.get('strict-transport-security')).toBe('max-age=31536000');
+    const rule = async (headers: Record<string, string> = {}) =>
+      (await fetch(url, { headers: { accept: 'text/html', ...headers } })).headers.get('strict-transport-security');
+    expect(await rule()).toBeNull();
+    expect(await rule({ 'x-forwarded-proto': 'https' })).toBe('max-age=31536000');
   });
 
   it('are one page for every path outside the API, with a policy that allows nothing from other hosts and a nonce per answer', async () => {
@@ -77,17 +76,13 @@ describe("the console's pages", () => {
     const { url } = await serve();
     for (const encoding of ['br', 'gzip', 'identity']) {
       const { headers, body } = await rawGet(`${url}/assets/main-1.js`, encoding);
-      expect(headers).toMatchObject({
-        'content-type': 'text/javascript; charset=utf-8',
-        'cache-control': 'public, max-age=31536000, immutable',
-        vary: 'accept-encoding',
-      });
+      const kept = { 'cache-control': 'public, max-age=31536000, immutable', vary: 'accept-encoding' };
+      expect(headers).toMatchObject({ ...kept, 'content-type': 'text/javascript; charset=utf-8' });
       expect(headers['content-encoding']).toBe(encoding === 'identity' ? undefined : encoding);
       expect(Number(headers['content-length'])).toBe(body.length);
       expect(body.length < script.length).toBe(encoding !== 'identity');
     }
-    const icon = await fetch(`${url}/icon.svg`);
-    expect(icon.headers.get('cache-control')).toBe('no-cache');
+    expect((await fetch(`${url}/icon.svg`)).headers.get('cache-control')).toBe('no-cache');
   });
 
   it('leave all other paths to the API, and those that a program has mistyped', async () => {
@@ -110,9 +105,8 @@ describe("the console's pages", () => {
 
   it('never serve files outside their folder', async () => {
     const { url } = await serve();
-    for (const path of ['/../draft.js', '/assets/..%2f..%2fetc/passwd.js', '/assets/%2e%2e/stamp.js']) {
+    for (const path of ['/../draft.js', '/assets/..%2f..%2fetc/passwd.js', '/assets/%2e%2e/stamp.js'])
       expect((await rawGet(url + path, 'identity')).status).toBe(404);
-    }
     expect((await rawGet(`${url}/stamp`, 'identity')).body.toString()).not.toContain('secret');
   });
 
@@ -128,7 +122,6 @@ describe("the console's pages", () => {
   });
 });
 
-/** Requests a page as a browser does. */
 function browse(url: string): Promise<Response> {
   return fetch(url, { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } });
 }

@@ -11,16 +11,11 @@ const fill = (schema: JsonObject, text = '', fullness: 'required' | 'all' = 'all
 describe('a value for a JSON schema', () => {
   it.each<[string, z.ZodType]>([
     ['flat object', z.object({ name: z.string(), age: z.int().min(18).max(99), ok: z.boolean() })],
-    [
-      'strict object',
-      z.strictObject({ steps: z.array(z.strictObject({ explanation: z.string(), output: z.string() })) }),
-    ],
+    ['strict object', z.strictObject({ steps: z.array(z.strictObject({ why: z.string(), output: z.string() })) })],
     ['enumeration', z.object({ unit: z.enum(['celsius', 'fahrenheit']), fixed: z.literal('x') })],
     ['nullable and union', z.object({ a: z.string().nullable(), b: z.union([z.number(), z.string()]) })],
-    [
-      'limits',
-      z.object({ a: z.string().min(20).max(30), b: z.number().gt(5).lt(6), c: z.array(z.int()).min(3).max(4) }),
-    ],
+    ['limits of texts', z.object({ a: z.string().min(20).max(30) })],
+    ['limits', z.object({ b: z.number().gt(5).lt(6), c: z.array(z.int()).min(3).max(4) })],
     ['multiples', z.object({ a: z.int().min(7).multipleOf(5), b: z.number().max(-3) })],
     ['formats', z.object({ a: z.email(), b: z.uuid(), c: z.iso.datetime(), d: z.iso.date(), e: z.url() })],
     ['tuple', z.object({ pair: z.tuple([z.string(), z.int()]) })],
@@ -36,15 +31,13 @@ describe('a value for a JSON schema', () => {
     const schema = { type: 'object', properties: { code: { type: 'string', pattern: '^(x+)+$' } }, required: ['code'] };
     const begun = performance.now();
     fill(schema, `Its code is "${'x'.repeat(40)}!".`);
-    expect(performance.now() - begun).toBeLessThan(2_000);
+    // It would take hours.
+    expect(performance.now() - begun).toBeLessThan(30_000);
   });
 
   it('terminates for a schema that contains itself', () => {
-    const node = {
-      type: 'object',
-      properties: { name: { type: 'string' }, next: { $ref: '#/$defs/node' } },
-      required: ['name'],
-    };
+    const properties = { name: { type: 'string' }, next: { $ref: '#/$defs/node' } };
+    const node = { type: 'object', properties, required: ['name'] };
     const value = fill({ $ref: '#/$defs/node', $defs: { node } });
     expect(value).toMatchObject({ name: 'demo', next: { name: 'demo' } });
     expect(() => fill({ $ref: '#' })).not.toThrow();
@@ -52,23 +45,15 @@ describe('a value for a JSON schema', () => {
   });
 
   it('takes values from the text where they fit', () => {
-    const schema = z.toJSONSchema(
-      z.object({ city: z.string(), days: z.int(), unit: z.enum(['celsius', 'fahrenheit']), file_path: z.string() }),
-    ) as JsonObject;
-    expect(fill(schema, 'Weather in Paris for 3 days in Fahrenheit into "/tmp/my file.txt"')).toEqual({
-      city: 'Paris',
-      days: 3,
-      unit: 'fahrenheit',
-      file_path: '/tmp/my file.txt',
-    });
+    const unit = z.enum(['celsius', 'fahrenheit']);
+    const schema = z.toJSONSchema(z.object({ city: z.string(), days: z.int(), unit, file_path: z.string() }));
+    const value = fill(schema as JsonObject, 'Weather in Paris for 3 days in Fahrenheit into "/tmp/my file.txt"');
+    expect(value).toEqual({ city: 'Paris', days: 3, unit: 'fahrenheit', file_path: '/tmp/my file.txt' });
   });
 
   it('fills an optional property only when the user names it', () => {
-    const schema = {
-      type: 'object',
-      properties: { path: { type: 'string' }, limit: { type: 'integer' } },
-      required: ['path'],
-    };
+    const properties = { path: { type: 'string' }, limit: { type: 'integer' } };
+    const schema = { type: 'object', properties, required: ['path'] };
     expect(fill(schema, '/a.txt', 'required')).toEqual({ path: '/a.txt' });
     expect(fill(schema, 'path=/b limit: 5', 'required')).toEqual({ path: '/b', limit: 5 });
   });

@@ -86,10 +86,6 @@ describe('faults of a stream', () => {
     const line = { model: 'demo', stream: true, messages: [user('Hi\n[demo after=2 tokens=9]\nthere')] };
     expect(contents(await text(line))).toEqual(['One', ' two']);
   });
-
-  it('refuses to start with an unknown default', async () => {
-    await expect(startTestEngine({ DEMO_OPTIONS: 'fault=dorp' })).rejects.toThrow(/DEMO_OPTIONS.*dorp.*fault/);
-  });
 });
 
 describe('faults of an answer that is not streamed', () => {
@@ -109,6 +105,7 @@ describe('faults of an answer that is not streamed', () => {
 });
 
 describe('variants', () => {
+  const city = '{"city":"Paris"}';
   const call = {
     messages: [user('Use get_weather and get_time for Paris in parallel')],
     tools: [tool('get_weather', 'city'), tool('get_time', 'city')],
@@ -117,7 +114,6 @@ describe('variants', () => {
     const sent = events(await stream(demo, more)).slice(0, -1);
     return sent.map((event) => chunk(event).choices[0]);
   };
-
   const callsOf = (sent: Awaited<ReturnType<typeof deltas>>) =>
     sent.flatMap((choice) => choice?.delta.tool_calls ?? []);
   const indexesOf = (sent: Awaited<ReturnType<typeof deltas>>) => callsOf(sent).map(({ index }) => index);
@@ -134,20 +130,15 @@ describe('variants', () => {
   it('interleave_tools alternates the fragments', async () => {
     const sent = await deltas({ interleave_tools: true }, call);
     expect(indexesOf(sent).slice(0, 6)).toEqual([0, 1, 0, 1, 0, 1]);
-    const argumentsOf = (wanted: number): string =>
-      callsOf(sent)
-        .flatMap(({ index, function: part }) => (index === wanted ? [part?.arguments ?? ''] : []))
-        .join('');
-    expect([argumentsOf(0), argumentsOf(1)]).toEqual(['{"city":"Paris"}', '{"city":"Paris"}']);
+    const ofBoth = ['', ''];
+    for (const { index, function: part } of callsOf(sent)) ofBoth[index] += part?.arguments ?? '';
+    expect(ofBoth).toEqual([city, city]);
   });
 
   it('imitates Ollama on request', async () => {
     const demo = { tool_args_whole: true, role_on_every_delta: true, finish_stop: true, reasoning_field: 'reasoning' };
     const sent = await deltas(demo, { ...call, reasoning_effort: 'low' });
-    expect(callsOf(sent).map(({ function: part }) => part?.arguments)).toEqual([
-      '{"city":"Paris"}',
-      '{"city":"Paris"}',
-    ]);
+    expect(callsOf(sent).map(({ function: part }) => part?.arguments)).toEqual([city, city]);
     expect(sent.slice(0, -1).every((choice) => choice?.delta.role === 'assistant')).toBe(true);
     expect(sent.some((choice) => 'reasoning' in (choice?.delta ?? {}))).toBe(true);
     expect(sent.at(-1)?.finish_reason).toBe('stop');
@@ -155,8 +146,7 @@ describe('variants', () => {
 
   it('text_before_tools sends text before the calls', async () => {
     const sent = await deltas({ text_before_tools: true }, call);
-    const text = sent.map((choice) => choice?.delta.content ?? '').join('');
-    expect(text).toBe('I call get_weather, get_time.');
+    expect(sent.map((choice) => choice?.delta.content ?? '').join('')).toBe('I call get_weather, get_time.');
   });
 });
 
@@ -164,9 +154,8 @@ it('pace follows the first-token delay and the rate', async () => {
   const { post } = await startTestEngine();
   const begun = performance.now();
   await (await post(ask({ first_token_delay_ms: 50, tokens_per_second: 100, answer_tokens: 11 }))).text();
-  const took = performance.now() - begun;
   // The first token comes after 50 ms, each of the ten others 10 ms after the one before; timers may be 1 ms early.
-  expect(took).toBeGreaterThanOrEqual(148);
+  expect(performance.now() - begun).toBeGreaterThanOrEqual(148);
 });
 
 function parses(text: string): boolean {

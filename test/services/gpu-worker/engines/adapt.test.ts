@@ -19,6 +19,8 @@ function thinkingFields(request: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(request).filter(([name]) => names.test(name)));
 }
 
+const rewriting = ['llama-cpp', 'lm-studio', 'ollama'] as const;
+const adapted = ['vllm', 'sglang', ...rewriting] as const;
 const on = { enable_thinking: true, thinking: true };
 const off = { enable_thinking: false, thinking: false };
 
@@ -37,12 +39,9 @@ describe('a request about thinking, adapted to each engine', () => {
     expect(thinkingFields(adapt(kind, none))).toEqual(not);
   });
 
-  it.each(['vllm', 'sglang', 'llama-cpp', 'ollama', 'lm-studio'] as const)(
-    'gets no further fields for %s when it has none about thinking',
-    (kind) => {
-      expect(thinkingFields(adapt(kind, {}))).toEqual({});
-    },
-  );
+  it.each(adapted)('gets no further fields for %s when it has none about thinking', (kind) => {
+    expect(thinkingFields(adapt(kind, {}))).toEqual({});
+  });
 
   it.each([
     { asked: { thinking: { type: 'enabled', budget_tokens: 1024 } }, effort: 'low' },
@@ -76,11 +75,9 @@ describe('a request about thinking, adapted to each engine', () => {
   });
 
   it("keeps the client's own template settings", () => {
-    const adapted = adapt('sglang', {
-      reasoning_effort: 'high',
-      chat_template_kwargs: { thinking: false, lang: 'fr' },
-    });
-    expect(adapted['chat_template_kwargs']).toEqual({ enable_thinking: true, thinking: false, lang: 'fr' });
+    const own = { thinking: false, lang: 'fr' };
+    const { chat_template_kwargs: sent } = adapt('sglang', { reasoning_effort: 'high', chat_template_kwargs: own });
+    expect(sent).toEqual({ enable_thinking: true, ...own });
   });
 
   it('sets no template settings for a vLLM model without a template', () => {
@@ -140,22 +137,15 @@ describe('a field that an engine rejects', () => {
     expect(adapt('vllm', request)).toMatchObject(request);
   });
 
-  it.each(['llama-cpp', 'lm-studio', 'ollama'] as const)(
-    'is replaced for %s: a named tool becomes the only one, and required',
-    (kind) => {
-      const adapted = adapt(kind, { tools: [tool('a'), tool('b')], tool_choice: named });
-      expect(adapted).toMatchObject({ tools: [tool('b')], tool_choice: 'required' });
-    },
-  );
+  it.each(rewriting)('is replaced for %s: a named tool becomes the only one, and required', (kind) => {
+    const request = { tools: [tool('a'), tool('b')], tool_choice: named };
+    expect(adapt(kind, request)).toMatchObject({ tools: [tool('b')], tool_choice: 'required' });
+  });
 
-  it.each(['llama-cpp', 'lm-studio', 'ollama'] as const)(
-    'is renamed for %s: max_completion_tokens becomes max_tokens',
-    (kind) => {
-      const adapted = adapt(kind, { max_completion_tokens: 7, max_tokens: 9 });
-      expect(adapted).toMatchObject({ max_tokens: 7 });
-      expect(adapted).not.toHaveProperty('max_completion_tokens');
-    },
-  );
+  it.each(rewriting)('is renamed for %s: max_completion_tokens becomes max_tokens', (kind) => {
+    const { max_tokens, max_completion_tokens } = adapt(kind, { max_completion_tokens: 7, max_tokens: 9 });
+    expect([max_tokens, max_completion_tokens]).toEqual([7, undefined]);
+  });
 
   it('is removed for ollama: tools with tool_choice none', () => {
     expect(adapt('ollama', { tools: [tool('a')], tool_choice: 'none' })).not.toHaveProperty('tools');
@@ -167,13 +157,10 @@ describe('a field that an engine rejects', () => {
     });
   });
 
-  it.each(['vllm', 'sglang', 'llama-cpp', 'ollama', 'lm-studio', 'openai'] as const)(
-    'is not an unknown field, which passes to %s, and the given request is not changed',
-    (kind) => {
-      const request = Object.freeze({ top_k: 5, mystery: { deep: true }, tools: [tool('b')], tool_choice: named });
-      const copy = structuredClone(request);
-      expect(adapt(kind, request)).toMatchObject({ top_k: 5, mystery: { deep: true } });
-      expect(request).toEqual(copy);
-    },
-  );
+  it.each([...adapted, 'openai'] as const)('is no unknown one, which passes to %s; the request stays', (kind) => {
+    const request = Object.freeze({ top_k: 5, mystery: { deep: true }, tools: [tool('b')], tool_choice: named });
+    const copy = structuredClone(request);
+    expect(adapt(kind, request)).toMatchObject({ top_k: 5, mystery: { deep: true } });
+    expect(request).toEqual(copy);
+  });
 });

@@ -4,14 +4,14 @@ import { loadConfig } from '#shared/core/load-config.ts';
 import { demoEngineSettings } from '#services/demo-engine/config.ts';
 import { startDemoEngine } from '#services/demo-engine/start-demo-engine.ts';
 import { detectEngine } from '#services/gpu-worker/detect-engine.ts';
-import { EngineHttp } from '#services/gpu-worker/engine-http.ts';
 import { engineOf } from '#services/gpu-worker/engines/engine-of.ts';
 import type { Discovery, EngineKind } from '#services/gpu-worker/engines/engine.ts';
 import { startReplayEngine, type ReplayEngine } from '../../../helpers/upstreams/replay-engine.ts';
-import { runJob } from '../../../helpers/broker/run-job.ts';
+import { connectEngine, runJob } from '../../../helpers/broker/run-job.ts';
 import { operationsOf } from '#shared/core/operation.ts';
 import { startScriptedEngine } from '../../../helpers/upstreams/start-scripted-engine.ts';
 import { assembleCompletion } from '../../../shared/translate/assemble-completion.ts';
+import { errorWith } from '../../../helpers/error-with.ts';
 import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
 
 const hello = { stream: true, messages: [{ role: 'user', content: 'Hello' }] };
@@ -37,7 +37,8 @@ function generates(id: string, capabilities: string, contextWindow?: number): Mo
 }
 
 const embeds = (id: string, more: object = {}) => ({ id, operations: ['embed' as const], capabilities: [], ...more });
-const seen = generates('google/gemma-3-4b', 'stream json vision');
+/** Models that LM Studio has beside the one that can call tools. */
+const others = [generates('google/gemma-3-4b', 'stream json vision'), embeds('text-embedding-nomic-embed-text-v1.5')];
 
 const cases: Case[] = [
   {
@@ -75,26 +76,13 @@ const cases: Case[] = [
   {
     folder: 'lm-studio',
     kind: 'lm-studio',
-    discovery: {
-      models: [
-        generates('qwen/qwen3-8b', 'stream json tools thinking', 16384),
-        seen,
-        embeds('text-embedding-nomic-embed-text-v1.5'),
-      ],
-      slots: 4,
-    },
+    discovery: { models: [generates('qwen/qwen3-8b', 'stream json tools thinking', 16384), ...others], slots: 4 },
     answer: { content: 'Good day', thinking: 'A greeting.', promptTokens: 10 },
   },
   {
     folder: 'lm-studio-0.3',
     kind: 'lm-studio',
-    discovery: {
-      models: [
-        generates('qwen/qwen3-8b', 'stream json tools', 4096),
-        seen,
-        embeds('text-embedding-nomic-embed-text-v1.5'),
-      ],
-    },
+    discovery: { models: [generates('qwen/qwen3-8b', 'stream json tools', 4096), ...others] },
   },
   {
     folder: 'openai',
@@ -109,10 +97,6 @@ const cases: Case[] = [
   },
 ];
 
-function connect({ url }: { url: string }): EngineHttp {
-  return stopAfterTest(new EngineHttp({ url, connections: 2, connectTimeoutMs: 1000 }));
-}
-
 async function replay(folder: string): Promise<ReplayEngine> {
   return stopAfterTest(await startReplayEngine(`test/fixtures/engines/${folder}`));
 }
@@ -121,40 +105,33 @@ describe.each(cases)('the engine of $folder', ({ folder, kind, discovery, answer
   const engine = engineOf(kind);
 
   it(`is detected as ${kind}`, async () => {
-    expect(await detectEngine(connect(await replay(folder)))).toBe(kind);
+    expect(await detectEngine(connectEngine(await replay(folder)))).toBe(kind);
   });
 
   it('reports its models and slots', async () => {
-    expect(await engine.discover(connect(await replay(folder)), [])).toEqual(discovery);
+    expect(await engine.discover(connectEngine(await replay(folder)), [])).toEqual(discovery);
   });
 
   if (answer) {
     it('streams text and thinking, and the last chunk has the usage', async () => {
       const { pieces, end } = await runJob({ engine, url: (await replay(folder)).url }, { body: hello });
       const { content, thinking: reasoning = '', promptTokens } = answer;
-      const streamed = assembleCompletion(pieces.join(''));
-      expect(streamed).toMatchObject({
-        content,
-        reasoning,
-        finishReason: 'stop',
-        usage: { total_tokens: expect.anything() },
-      });
+      const usage = { total_tokens: expect.anything() as number };
+      const whole = { content, reasoning, finishReason: 'stop', usage };
+      expect(assembleCompletion(pieces.join(''))).toMatchObject(whole);
       expect(end.finishReason).toBe('stop');
       if (promptTokens) expect(end.usage.promptTokens).toBe(promptTokens);
     });
   }
 });
 
-it.each(['ollama', 'lm-studio'] as const)(
-  'an engine that unloads a model keeps the context window that the model had: %s',
-  async (kind) => {
-    const http = connect(await replay(kind));
-    const { models } = await engineOf(kind).discover(http, []);
-    const unloaded = models.find((model) => model.contextWindow === undefined);
-    const before = models.map((model) => (model === unloaded ? { ...model, contextWindow: 8192 } : model));
-    expect((await engineOf(kind).discover(http, before)).models).toEqual(before);
-  },
-);
+it.each(['ollama', 'lm-studio'] as const)('a model that %s unloads keeps its context window', async (kind) => {
+  const http = connectEngine(await replay(kind));
+  const { models } = await engineOf(kind).discover(http, []);
+  const unloaded = models.find((model) => model.contextWindow === undefined);
+  const before = models.map((model) => (model === unloaded ? { ...model, contextWindow: 8192 } : model));
+  expect((await engineOf(kind).discover(http, before)).models).toEqual(before);
+});
 
 describe('the input tokens of a request', () => {
   const body = { messages: [{ role: 'user', content: 'Hello, how many tokens may this be?' }] };
@@ -187,7 +164,7 @@ describe('the input tokens of a request', () => {
 
 it('the demo engine counts like vLLM and sees images', async () => {
   const settings = { ...loadConfig(demoEngineSettings, {}), PORT: 0 };
-  const http = connect(stopAfterTest(await startDemoEngine(settings, () => undefined)));
+  const http = connectEngine(stopAfterTest(await startDemoEngine(settings, () => undefined)));
   expect(await detectEngine(http)).toBe('vllm');
   const { models } = await engineOf('vllm').discover(http, []);
   const everything = 'generate complete embed rank moderate draw redraw speak transcribe translate'.split(' ');
@@ -195,20 +172,15 @@ it('the demo engine counts like vLLM and sees images', async () => {
   expect(models).toMatchObject([{ id: 'demo', operations: everything, capabilities }]);
 });
 
-const unsupported = (what: string): string =>
-  JSON.stringify({
-    error: { message: `The model does not support ${what} API`, type: 'BadRequestError', code: 400 },
-  });
-const empty = JSON.stringify({ error: { message: 'The input is empty.', type: 'BadRequestError', code: 400 } });
+const badRequest = (message: string): string =>
+  JSON.stringify({ error: { message, type: 'BadRequestError', code: 400 } });
+const unsupported = badRequest('The model does not support Completions API');
+const empty = badRequest('The input is empty.');
 
 it.each<[string, Record<string, [number, string]>, string[]]>([
   [
     'that gives vectors, in older releases',
-    {
-      '/v1/completions': [400, unsupported('Completions')],
-      '/v1/embeddings': [400, empty],
-      '/v1/rerank': [400, empty],
-    },
+    { '/v1/completions': [400, unsupported], '/v1/embeddings': [400, empty], '/v1/rerank': [400, empty] },
     ['embed', 'rank'],
   ],
   [
@@ -223,38 +195,28 @@ it.each<[string, Record<string, [number, string]>, string[]]>([
     const [status, body] = answers[url] ?? (url === '/v1/models' ? [200, models] : [404, '{}']);
     response.writeHead(status, { 'content-type': 'application/json' }).end(body);
   });
-  const http = connect(stopAfterTest(engine));
+  const http = connectEngine(stopAfterTest(engine));
   const { models } = await engineOf('vllm').discover(http, []);
   expect(models.map((model) => [model.id, operationsOf(model)])).toEqual([['m', operations]]);
   expect(models[0]?.capabilities.length).toBe(operations.includes('generate') ? 5 : 0);
 });
 
-const refusals = [
-  { folder: 'vllm', text: 'Too long', code: 'context_length_exceeded', message: '40960' },
-  { folder: 'sglang', text: 'Too long', code: 'context_length_exceeded', message: '40960' },
-  { folder: 'lm-studio', text: 'Refuse this', code: 'invalid_request', message: 'response_format.type' },
-  { folder: 'ollama', text: 'To nobody', code: 'upstream_failed', message: '404' },
-] as const;
+it.each([
+  ['vllm', 'Too long', 'context_length_exceeded', '40960'],
+  ['sglang', 'Too long', 'context_length_exceeded', '40960'],
+  ['lm-studio', 'Refuse this', 'invalid_request', 'response_format.type'],
+  ['ollama', 'To nobody', 'upstream_failed', '404'],
+] as const)('the refusal of the engine %s becomes an error: %s → %s', async (kind, text, code, message) => {
+  const body = { messages: [{ role: 'user', content: text }] };
+  await expect(runJob({ engine: engineOf(kind), url: (await replay(kind)).url }, { body })).rejects.toEqual(
+    errorWith(code, { message: expect.stringContaining(message) }),
+  );
+});
 
-it.each(refusals)(
-  'the refusal of the engine $folder becomes an error: $text → $code',
-  async ({ folder, text, code, message }) => {
-    const server = await replay(folder);
-    const body = { messages: [{ role: 'user', content: text }] };
-    await expect(runJob({ engine: engineOf(folder), url: server.url }, { body })).rejects.toMatchObject({
-      code,
-      message: expect.stringContaining(message),
-    });
-  },
-);
-
-describe.each(['vllm', 'ollama'] as const)('parallel tool calls of %s', (kind) => {
-  it('have one index each, however the engine numbers them', async () => {
-    const server = await replay(kind);
-    const body = { stream: true, messages: [{ role: 'user', content: 'Compare the weather' }] };
-    const { pieces, end } = await runJob({ engine: engineOf(kind), url: server.url }, { body });
-    expect(end.finishReason).toBe('tool_calls');
-    const { calls } = assembleCompletion(pieces.join(''));
-    expect(calls.map((call) => JSON.parse(call.arguments))).toEqual([{ city: 'Paris' }, { city: 'Rome' }]);
-  });
+it.each(['vllm', 'ollama'] as const)('parallel tool calls of %s have one index each', async (kind) => {
+  const body = { stream: true, messages: [{ role: 'user', content: 'Compare the weather' }] };
+  const { pieces, end } = await runJob({ engine: engineOf(kind), url: (await replay(kind)).url }, { body });
+  expect(end.finishReason).toBe('tool_calls');
+  const { calls } = assembleCompletion(pieces.join(''));
+  expect(calls.map((call) => JSON.parse(call.arguments))).toEqual([{ city: 'Paris' }, { city: 'Rome' }]);
 });

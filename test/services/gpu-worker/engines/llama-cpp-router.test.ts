@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { detectEngine } from '#services/gpu-worker/detect-engine.ts';
-import { EngineHttp } from '#services/gpu-worker/engine-http.ts';
 import { llamaCpp } from '#services/gpu-worker/engines/llama-cpp.ts';
-import { serveHttp } from '../../../helpers/servers/serve-http.ts';
-import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
+import { connectEngine } from '../../../helpers/broker/run-job.ts';
+import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 
 const recorded = (name: string): JsonObject =>
   JSON.parse(readFileSync(`test/fixtures/engines/llama-cpp-router/${name}.json`, 'utf8')) as JsonObject;
@@ -15,6 +15,7 @@ interface Listed extends JsonObject {
   status: { value: string; args: string[] };
 }
 
+const never = new AbortController().signal;
 const operations = ['generate', 'complete'];
 const capabilities = ['stream', 'json', 'continue', 'tools', 'thinking'];
 const lacks = ['documents@chat', 'file_ids@chat', 'audio_input@chat'];
@@ -28,15 +29,13 @@ async function start(states: Record<string, string>, { autoloads = false, flags 
   /** Requests that need a model, with the model. */
   const asked: string[] = [];
   const loads: string[] = [];
-  const { url, stop } = await serveHttp(async (request, response) => {
+  const url = await serveInTest(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://engine');
     const answer = (status: number, body: object): void =>
       void response
         .writeHead(status, { 'content-type': 'application/json', server: 'llama.cpp' })
         .end(JSON.stringify(body));
-    let text = '';
-    for await (const piece of request) text += String(piece);
-    const named = /"model":"([^"]+)"|name="model"\r\n\r\n([^\r]+)/.exec(text);
+    const named = /"model":"([^"]+)"|name="model"\r\n\r\n([^\r]+)/.exec(await text(request));
     const model = searchParams.get('model') ?? named?.[1] ?? named?.[2];
     if (pathname === '/v1/models') {
       const { data } = recorded('models') as { data: Listed[] };
@@ -57,9 +56,7 @@ async function start(states: Record<string, string>, { autoloads = false, flags 
     if (pathname === '/tokenize') return answer(200, { tokens: [1, 2, 3] });
     return answer(404, { error: { code: 404, message: 'File Not Found', type: 'not_found_error' } });
   });
-  stopAfterTest({ stop });
-  const http = stopAfterTest(new EngineHttp({ url, connections: 2, connectTimeoutMs: 1000 }));
-  return { http, asked, loads };
+  return { http: connectEngine({ url }), asked, loads };
 }
 
 describe('llama.cpp in router mode', () => {
@@ -93,26 +90,23 @@ describe('llama.cpp in router mode', () => {
     }
   });
 
-  it('is read by its command line for the purpose of a model that was not loaded yet', async () => {
-    for (const [flag, operation] of [
-      ['--embeddings', 'embed'],
-      ['--reranking', 'rank'],
-    ] as const) {
-      const { http } = await start({ tiny: 'unloaded' }, { autoloads: true, flags: [flag] });
-      expect((await llamaCpp.discover(http, [])).models).toEqual([
-        { id: 'tiny', operations: [operation], capabilities: [], contextWindow: undefined },
-      ]);
-    }
+  it.each([
+    ['--embeddings', 'embed'],
+    ['--reranking', 'rank'],
+  ])('shows by %s in its command line that a model that was not loaded yet can %s', async (flag, operation) => {
+    const { http } = await start({ tiny: 'unloaded' }, { autoloads: true, flags: [flag] });
+    const model = { id: 'tiny', operations: [operation], capabilities: [], contextWindow: undefined };
+    expect((await llamaCpp.discover(http, [])).models).toEqual([model]);
   });
 
   it('counts tokens only with loaded models', async () => {
     const { http, loads } = await start({ tiny: 'loaded', other: 'unloaded' }, { autoloads: true });
     const count = (model: string) =>
-      llamaCpp.continuation?.countText(http, { model, text: 'a b', isWhole: true }, AbortSignal.timeout(5_000));
+      llamaCpp.continuation?.countText(http, { model, text: 'a b', isWhole: true }, never);
     expect(await count('tiny')).toBe(3);
     await expect(count('other')).rejects.toThrow('status 400');
     const asked = { model: 'other', messages: [] };
-    await expect(llamaCpp.countTokens?.(http, asked, AbortSignal.timeout(5_000))).rejects.toThrow('status 400');
+    await expect(llamaCpp.countTokens?.(http, asked, never)).rejects.toThrow('status 400');
     expect(loads).toEqual([]);
   });
 });

@@ -1,26 +1,21 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { detectEngine } from '#services/gpu-worker/detect-engine.ts';
-import { EngineHttp } from '#services/gpu-worker/engine-http.ts';
 import { llamaCpp } from '#services/gpu-worker/engines/llama-cpp.ts';
 import { asking, overlong, weatherTool } from '../../../helpers/upstreams/llama-cpp-cases.ts';
 import { startReplayEngine } from '../../../helpers/upstreams/replay-engine.ts';
-import { runJob } from '../../../helpers/broker/run-job.ts';
+import { connectEngine, runJob } from '../../../helpers/broker/run-job.ts';
 import { makeGguf } from '../../../helpers/upstreams/make-gguf.ts';
 import { makeRankingGguf } from '../../../helpers/upstreams/make-ranking-gguf.ts';
 import { findLlamaServer, startLlamaServer } from '../../../helpers/upstreams/start-llama-server.ts';
-import { until } from '../../../helpers/until.ts';
 import type { Operation } from '#shared/core/operation.ts';
 import { assembleCompletion } from '../../../shared/translate/assemble-completion.ts';
 import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
 import { useStarted } from '../../../helpers/use-started.ts';
 
-type LlamaServer = Awaited<ReturnType<typeof startLlamaServer>>;
-
-function startReal(options?: Parameters<typeof startLlamaServer>[1]): Promise<LlamaServer> {
-  return startLlamaServer(findLlamaServer() ?? '', options);
-}
+const startReal = (options?: Parameters<typeof startLlamaServer>[1]) =>
+  startLlamaServer(findLlamaServer() ?? '', options);
 
 const silent = { reasoning_effort: 'none' };
 const tools = { tools: [weatherTool], tool_choice: { type: 'function', function: { name: 'get_weather' } } };
@@ -32,29 +27,18 @@ const engines = [
 
 for (const { name, start, tags } of engines) {
   describe(`llama.cpp, by ${name}`, { tags }, () => {
-    let server: Awaited<ReturnType<typeof start>>;
-    let http: EngineHttp;
+    const server = useStarted<{ url: string }>(start);
     const run = (text: string, fields: JsonObject = {}) => {
       const body = { model: 'tiny', max_tokens: 40, messages: asking(text), ...fields };
       return runJob({ engine: llamaCpp, url: server.url }, { body });
     };
 
-    beforeAll(async () => {
-      server = await start();
-      http = new EngineHttp({ url: server.url, connections: 2, connectTimeoutMs: 1000 });
-    });
-
-    afterAll(async () => {
-      await http.close();
-      await server.stop();
-    });
-
     it('is detected', async () => {
-      expect(await detectEngine(http)).toBe('llama-cpp');
+      expect(await detectEngine(connectEngine(server))).toBe('llama-cpp');
     });
 
     it('reports its model, the context of one slot, the capabilities and its slots', async () => {
-      expect(await llamaCpp.discover(http, [])).toEqual({
+      expect(await discover(server)).toEqual({
         models: [
           {
             id: 'tiny',
@@ -128,16 +112,6 @@ describe('a real llama-server', { tags: ['llama-server'] }, () => {
 
   const server = useStarted(() => startReal());
 
-  it('stops generating when the job is aborted', async () => {
-    const client = new AbortController();
-    const body = { model: 'tiny', stream: true, ignore_eos: true, messages: asking('Go on for ever.') };
-    const running = runJob({ engine: llamaCpp, url: server.url }, { body }, client.signal, () => {
-      client.abort(new Error('the client is gone'));
-    });
-    await expect(running).rejects.toThrow('the client is gone');
-    await until(async () => expect(await busySlots(server.url)).toBe(0));
-  });
-
   it('returns only the rest after the beginning of an answer, streamed and whole', async () => {
     const question = { role: 'user', content: 'Hello' };
     const parts = ['Once', ' upon'].map((text) => ({ type: 'text', text }));
@@ -181,7 +155,7 @@ describe('a real llama-server that was started for another purpose', { tags: ['l
     const server = stopAfterTest(await startReal({ flags: ['--embeddings', '--pooling', 'mean'] }));
     const run = (body: JsonObject) =>
       runJob({ engine: llamaCpp, url: server.url }, { body, operation: 'embed', format: 'embeddings' });
-    const { models } = await discover(server.url);
+    const { models } = await discover(server);
     expect(models).toEqual([{ id: 'tiny', operations: ['embed'], capabilities: [], contextWindow: 8192 }]);
     const input = ['the red tree', 'the red tree', 'a blue river'];
     const { pieces, end } = await run({ model: 'tiny', input, encoding_format: 'base64' });
@@ -207,7 +181,7 @@ describe('a real llama-server that was started for another purpose', { tags: ['l
   it('ranks documents', async () => {
     const weights = makeRankingGguf();
     const server = stopAfterTest(await startReal({ weights, context: 1024, flags: ['--reranking'] }));
-    const { models } = await discover(server.url);
+    const { models } = await discover(server);
     expect(models).toMatchObject([{ id: 'tiny', operations: ['rank'], capabilities: [] }]);
     const body = { model: 'tiny', query: 'red tree', documents: ['a red tree', 'a river', 'stone'], top_n: 2 };
     const job = { body, operation: 'rank', format: 'rerank' } as const;
@@ -239,10 +213,7 @@ describe('a real llama-server that was started for another purpose', { tags: ['l
   });
 });
 
-async function discover(url: string) {
-  const http = new EngineHttp({ url, connections: 2, connectTimeoutMs: 1000 });
-  return await llamaCpp.discover(http, []);
-}
+const discover = (server: { url: string }) => llamaCpp.discover(connectEngine(server), []);
 
 /** Returns the cosine of two vectors of 32-bit floats. */
 function cosine(a: Buffer, b: Buffer): number {
@@ -254,9 +225,4 @@ function cosine(a: Buffer, b: Buffer): number {
     ofB += y * y;
   }
   return dot / Math.sqrt(ofA * ofB);
-}
-
-async function busySlots(url: string): Promise<number> {
-  const slots = (await (await fetch(`${url}/slots`)).json()) as { is_processing: boolean }[];
-  return slots.filter((slot) => slot.is_processing).length;
 }

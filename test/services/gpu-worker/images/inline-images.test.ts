@@ -7,10 +7,8 @@ import { errorWith } from '../../../helpers/error-with.ts';
 const { signal } = new AbortController();
 const fetchImage = (url: URL): Promise<string> => Promise.resolve(`data:image/png;base64,${url.pathname.slice(1)}`);
 const unused = (): Promise<string> => Promise.reject(new Error('nothing is to be fetched here'));
-const showing = (url: unknown): { messages: never } =>
-  ({ messages: [said('user', [textBlock('Look'), { type: 'image_url', image_url: url }])] }) as {
-    messages: never;
-  };
+const asking = (...content: object[]) => ({ messages: [said('user', content as never)] });
+const showing = (url: unknown) => asking(textBlock('Look'), { type: 'image_url', image_url: url });
 
 describe('inlineImages', () => {
   it('replaces an address by its image', async () => {
@@ -28,18 +26,21 @@ describe('inlineImages', () => {
     expect(await inlineImages(request, unused, signal)).toBe(request);
   });
 
-  it.each(['file:///etc/passwd', 'ftp://example.com/cat', '/etc/passwd', '../cat.png', 'FILE:///etc/passwd'])(
-    'refuses %s, and names the part',
-    async (url) => {
-      await expect(inlineImages(showing({ url }), unused, signal)).rejects.toEqual(
-        errorWith('invalid_request', { param: 'messages[0].content[1].image_url.url' }),
-      );
-    },
-  );
+  const unfetchable = [
+    'file:///etc/passwd',
+    'ftp://example.com/cat',
+    '/etc/passwd',
+    '../cat.png',
+    'FILE:///etc/passwd',
+  ];
+  it.each(unfetchable)('refuses %s, and names the part', async (url) => {
+    await expect(inlineImages(showing({ url }), unused, signal)).rejects.toEqual(
+      errorWith('invalid_request', { param: 'messages[0].content[1].image_url.url' }),
+    );
+  });
 
   it.each(['file:///etc/passwd', 'http://10.0.0.1/video'])('lets no engine fetch a video from %s', async (url) => {
-    const content = [{ type: 'video_url', video_url: { url } }];
-    const request = { messages: [said('user', content)] };
+    const request = asking({ type: 'video_url', video_url: { url } });
     await expect(inlineImages(request, unused, signal)).rejects.toMatchObject({ code: 'invalid_request' });
   });
 
@@ -51,8 +52,7 @@ describe('inlineImages', () => {
       { type: 'image_url', image_url: { url: 'data:,' }, video_url: { url: 'file:///etc/passwd' } },
     ],
   ])('refuses an address in a part with %s', async (_, part) => {
-    const request = { messages: [said('user', [part])] };
-    await expect(inlineImages(request, unused, signal)).rejects.toEqual(
+    await expect(inlineImages(asking(part), unused, signal)).rejects.toEqual(
       errorWith('invalid_request', { param: 'messages[0].content[0]' }),
     );
   });

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { request as send } from 'node:http';
+import { request as send, type IncomingMessage } from 'node:http';
+import { json } from 'node:stream/consumers';
 import express from 'express';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { createBatch, type CreateBatchParts } from '#services/ingress/batches/create-batch.ts';
 import { HeldBodies } from '#services/ingress/http/held-bodies.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
@@ -64,40 +65,36 @@ async function open(creating?: (create: () => Promise<unknown>) => Promise<never
   };
 }
 
-describe('a batch whose requests come inline', () => {
-  it('leaves no input when another batch was created meanwhile and the limit is reached', async () => {
-    const { create, inputs } = await open();
-    const outcomes = await Promise.all([create(), create(), create()]);
-    expect(outcomes.filter((outcome) => outcome === 'rate_limit_exceeded')).toHaveLength(2);
-    expect(await inputs()).toBe(1);
-  });
+it('a batch whose requests come inline leaves no input when another batch was created meanwhile and the limit is reached', async () => {
+  const { create, inputs } = await open();
+  const outcomes = await Promise.all([create(), create(), create()]);
+  expect(outcomes.filter((outcome) => outcome === 'rate_limit_exceeded')).toHaveLength(2);
+  expect(await inputs()).toBe(1);
+});
 
-  it('is refused before its requests arrive when the limit is reached', async () => {
-    const { create, url, inputs } = await open();
-    expect(await create()).toBe('batch_1');
-    const late = send(url, { method: 'POST', headers: { 'content-length': '1000000' } });
-    onTestFinished(() => void late.destroy());
-    late.on('error', () => undefined).write('{"requests":[');
-    const [response] = (await once(late, 'response')) as [AsyncIterable<Buffer>];
-    let text = '';
-    for await (const piece of response) text += String(piece);
-    expect(JSON.parse(text)).toBe('rate_limit_exceeded');
-    expect(await inputs()).toBe(1);
-  });
+it('a batch whose requests come inline is refused before its requests arrive when the limit is reached', async () => {
+  const { create, url, inputs } = await open();
+  expect(await create()).toBe('batch_1');
+  const late = send(url, { method: 'POST', headers: { 'content-length': '1000000' } });
+  onTestFinished(() => void late.destroy());
+  late.on('error', () => undefined).write('{"requests":[');
+  const [response] = (await once(late, 'response')) as [IncomingMessage];
+  expect(await json(response)).toBe('rate_limit_exceeded');
+  expect(await inputs()).toBe(1);
+});
 
-  it('leaves no input when the store did not create it', async () => {
-    const { create, inputs } = await open(() => Promise.reject(storeUnavailable('away')));
-    expect(await create()).toBe('store_unavailable');
-    expect(await inputs()).toBe(0);
-  });
+it('a batch whose requests come inline leaves no input when the store did not create it', async () => {
+  const { create, inputs } = await open(() => Promise.reject(storeUnavailable('away')));
+  expect(await create()).toBe('store_unavailable');
+  expect(await inputs()).toBe(0);
+});
 
-  it('is created, and keeps its input, when only the answer of the store was lost', async () => {
-    const { create, inputs, batches } = await open(async (create) => {
-      await create();
-      throw storeUnavailable('no answer');
-    });
-    expect(await create()).toBe('batch_1');
-    expect(await batches.countAllOpen()).toBe(1);
-    expect(await inputs()).toBe(1);
+it('a batch whose requests come inline is created, and keeps its input, when only the answer of the store was lost', async () => {
+  const { create, inputs, batches } = await open(async (create) => {
+    await create();
+    throw storeUnavailable('no answer');
   });
+  expect(await create()).toBe('batch_1');
+  expect(await batches.countAllOpen()).toBe(1);
+  expect(await inputs()).toBe(1);
 });

@@ -1,9 +1,9 @@
-import { expect, it, onTestFinished } from 'vitest';
-import { shareScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
+import { expect, it } from 'vitest';
+import { useScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
+
+const cluster = useScriptedCluster();
 
 it('a client that does not ask for HTML gets the addresses of the console and the APIs', async () => {
-  const cluster = await shareScriptedCluster();
-  onTestFinished(() => cluster.stop());
   const behind = { PUBLIC_URL: 'https://llm.example.com/', TRUSTED_PROXIES: '127.0.0.1' };
   const placed = await cluster.addIngress({ CHAT_FAMILY: 'chatty', ...behind });
   for (const { url, base, chat } of [

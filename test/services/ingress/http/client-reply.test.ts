@@ -4,7 +4,6 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
-import type { AnswerFormat } from '#shared/formats/client-format.ts';
 import { ClientReply } from '#services/ingress/http/client-reply.ts';
 import { UnreadOutputs } from '#services/ingress/http/unread/unread-outputs.ts';
 import { startUnreadClient } from '../../../helpers/clients/start-unread-client.ts';
@@ -17,9 +16,7 @@ const options = {
   onBegin: () => undefined,
 };
 
-function replyTo(response: ServerResponse): ClientReply {
-  return new ClientReply(response, { ...options, stream: true });
-}
+const replyTo = (response: ServerResponse) => new ClientReply(response, { ...options, stream: true });
 
 it('the first piece of a stream is sent ahead of later answers to other clients, and further pieces of one turn together at its end', async () => {
   const { client, response } = await startUnreadClient();
@@ -72,13 +69,10 @@ it('bytes that wait for a client, or behind an earlier answer to it, keep nothin
 
 it('an error that cannot be written ends the response instead of leaving the client waiting', async () => {
   const { response } = await startUnreadClient();
-  const broken: AnswerFormat = {
-    ...chatFormat,
-    errorAnswer: () => {
-      throw new Error('the format is broken');
-    },
+  const errorAnswer = (): never => {
+    throw new Error('the format is broken');
   };
-  const reply = new ClientReply(response, { ...options, format: broken });
+  const reply = new ClientReply(response, { ...options, format: { ...chatFormat, errorAnswer } });
   expect(() => reply.fail(new RouterError('internal', 'The router failed.'))).toThrow('the format is broken');
   expect(response.destroyed).toBe(true);
 });

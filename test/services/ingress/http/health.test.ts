@@ -14,13 +14,8 @@ it.each([
   ['draining', true, true, false, true],
   ['draining', false, false, true, true],
 ])('a node is %s with NATS %s, Redis %s, a lost store %s, leaving %s', async (status, nats, redis, isLost, leaves) => {
-  const broker = await connectBroker({
-    url: inject('natsUrl'),
-    name: 'test',
-    prefix: uniqueName('health'),
-    log: silentLog,
-  });
-  stopAfterTest(broker);
+  const to = { url: inject('natsUrl'), name: 'test', prefix: uniqueName('health'), log: silentLog };
+  const broker = stopAfterTest(await connectBroker(to));
   const health = await readHealth({
     workers: stopAfterTest(new LiveWorkers(broker, silentLog)),
     broker: { connected: nats },

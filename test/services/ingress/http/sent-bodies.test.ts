@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createBodyReader } from '#services/ingress/http/read-body.ts';
-import { openRaw, readRawAnswer } from '../../../helpers/clients/raw-http.ts';
+import { openRaw, rawHead, readRawAnswer } from '../../../helpers/clients/raw-http.ts';
 import { chatRequest, useScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
 import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 import { until } from '../../../helpers/until.ts';
@@ -12,32 +12,28 @@ const body = JSON.stringify(chatRequest([{ write: '{"id":"a"}' }]));
 /** Sends the head of a request that waits for `100 Continue`. */
 async function ask(key: string, bytes: number) {
   const raw = await openRaw(cluster.url);
-  raw.socket.write(
-    `POST /api/openai/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\n` +
-      `content-length: ${bytes}\r\nexpect: 100-continue\r\n\r\n`,
-  );
+  const headers = ['content-type: application/json', `content-length: ${bytes}`, 'expect: 100-continue'];
+  raw.socket.write(rawHead(key, headers));
   return raw;
 }
 
-describe('a client that waits with its body', () => {
-  it('is asked to send it, and gets its answer', async () => {
-    const { socket, text } = await ask(cluster.key, body.length);
-    await until(() => text() === 'HTTP/1.1 100 Continue\r\n\r\n');
-    socket.write(body);
-    await until(() => text().includes('{"id":"a"}'));
-    expect(readRawAnswer(text().replace('HTTP/1.1 100 Continue\r\n\r\n', '')).status).toBe(200);
-    socket.destroy();
-  });
+it('a client that waits with its body is asked to send it, and gets its answer', async () => {
+  const { socket, text } = await ask(cluster.key, body.length);
+  await until(() => text() === 'HTTP/1.1 100 Continue\r\n\r\n');
+  socket.write(body);
+  await until(() => text().includes('{"id":"a"}'));
+  expect(readRawAnswer(text().replace('HTTP/1.1 100 Continue\r\n\r\n', '')).status).toBe(200);
+  socket.destroy();
+});
 
-  it.each<[string, string, number, number]>([
-    ['whose key is wrong', 'sk-wrong', 10, 401],
-    ['whose body is too long', '', 10 ** 10, 413],
-  ])('and %s is refused without it', async (_, key, bytes, status) => {
-    const { socket, text } = await ask(key || cluster.key, bytes);
-    await until(() => text().includes('\r\n\r\n{'));
-    expect(readRawAnswer(text()).status).toBe(status);
-    socket.destroy();
-  });
+it.each<[string, string, number, number]>([
+  ['whose key is wrong', 'sk-wrong', 10, 401],
+  ['whose body is too long', '', 10 ** 10, 413],
+])('a client that waits with its body and %s is refused without it', async (_, key, bytes, status) => {
+  const { socket, text } = await ask(key || cluster.key, bytes);
+  await until(() => text().includes('\r\n\r\n{'));
+  expect(readRawAnswer(text()).status).toBe(status);
+  socket.destroy();
 });
 
 it('a body that comes in pieces of a byte counts as the memory of its pieces', async () => {

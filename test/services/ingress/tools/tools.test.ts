@@ -12,11 +12,10 @@ const tool = (name: string, description = ''): ToolInfo => ({ name, description,
 const token = (tools: ToolInfo[]): string =>
   derivePoolToken({ tier: 'tools', kind: 'tools', formats: ['tools'], models: [], tools });
 
-const pool = (tools: ToolInfo[], workers: WorkerFacts[], tier: LivePool['tier'] = 'tools'): LivePool =>
-  livePool(
-    { tier, pool: token(tools), tools },
-    workers.map((worker) => ({ slots: 4, ...worker })),
-  );
+const pool = (tools: ToolInfo[], workers: WorkerFacts[], tier: LivePool['tier'] = 'tools'): LivePool => {
+  const withSlots = workers.map((worker) => ({ slots: 4, ...worker }));
+  return livePool({ tier, pool: token(tools), tools }, withSlots);
+};
 
 const all = readToolPermits({ tools: undefined });
 const nobody = new Set<string>();

@@ -9,42 +9,30 @@ async function startHostile(answerOf: (origin: string) => object): Promise<strin
   return origin;
 }
 
-const endpoints = (origin: string) => ({
-  issuer: origin,
-  device_authorization_endpoint: `${origin}/oauth/device_authorization`,
-  token_endpoint: `${origin}/oauth/token`,
-});
+function endpoints(issuer: string) {
+  const device = `${issuer}/oauth/device_authorization`;
+  return { issuer, device_authorization_endpoint: device, token_endpoint: `${issuer}/oauth/token` };
+}
 
-/** Returns the endpoints found at a router's address. */
-const foundAt = (url: string) => ({
-  device: `${url}/d`,
-  token: `${url}/t`,
-  revocation: undefined,
-  apis: {},
-  router: url,
-});
+const foundAt = (router: string) => {
+  return { device: `${router}/d`, token: `${router}/t`, revocation: undefined, apis: {}, router };
+};
 
 it('the client does not sign in to a router whose endpoints or issuer are at another origin', async () => {
-  for (const name of ['issuer', 'device_authorization_endpoint', 'token_endpoint']) {
+  for (const name of ['issuer', 'device_authorization_endpoint', 'token_endpoint'])
     for (const other of ['https://evil.example/x', '@evil.example/x', '0.evil.example/x']) {
-      const url = await startHostile((origin) => ({
-        ...endpoints(origin),
-        [name]: other.startsWith('https') ? other : `${origin}${other}`,
-      }));
+      const at = (origin: string) => (other.startsWith('https') ? other : `${origin}${other}`);
+      const url = await startHostile((origin) => ({ ...endpoints(origin), [name]: at(origin) }));
       await expect(discover(url)).rejects.toThrow('says that its address is another one');
     }
-  }
 });
 
 it('the client sends a token to no API at another origin', async () => {
-  const url = await startHostile((origin) => ({
-    ...endpoints(origin),
-    model_router_apis: {
-      openai: `${origin}@evil.example/api`,
-      anthropic: `${origin}0.evil.example/api`,
-      own: `${origin}/api`,
-    },
-  }));
+  const others = { openai: '@evil.example/api', anthropic: '0.evil.example/api', own: '/api' };
+  const url = await startHostile((origin) => {
+    const apis = Object.entries(others).map(([name, end]) => [name, `${origin}${end}`]);
+    return { ...endpoints(origin), model_router_apis: Object.fromEntries(apis) };
+  });
   expect((await discover(url)).apis).toEqual({ own: `${url}/api` });
 });
 
@@ -71,13 +59,12 @@ it('the client shows and opens only a page of the router itself', async () => {
     const url = await startHostile((origin) => ({ ...start, ...pages(origin) }));
     return { url, ...(await beginDevice(foundAt(url), 'a test')) };
   };
-  const whole = await begun((origin) => ({
-    verification_uri: `${origin}/device`,
-    verification_uri_complete: `${origin}/device?code=ABCD-EFGH`,
-  }));
-  expect(whole.completePage).toBe(`${whole.url}/device?code=ABCD-EFGH`);
+  const page = (origin: string) => ({ verification_uri: `${origin}/device` });
+  const code = '/device?code=ABCD-EFGH';
+  const whole = await begun((origin) => ({ ...page(origin), verification_uri_complete: `${origin}${code}` }));
+  expect(whole.completePage).toBe(`${whole.url}${code}`);
   for (const other of ['https://evil.example/device', 'file:///etc/passwd', 'calculator:', '--help', 7]) {
-    const own = await begun((origin) => ({ verification_uri: `${origin}/device`, verification_uri_complete: other }));
+    const own = await begun((origin) => ({ ...page(origin), verification_uri_complete: other }));
     expect(own.completePage).toBe(`${own.url}/device`);
     await expect(begun(() => ({ verification_uri: String(other) }))).rejects.toThrow('is at another address');
   }
@@ -91,24 +78,16 @@ it('the client shows the address of the account in one line, and stores only val
   };
   const shown = { accessToken: 'rtr_a', email: 'ada@[2Jexample .com' };
   expect(await claimed({ email: 'ada@\u001B[2J\u202Eexample\r\n.com\u0007' })).toMatchObject(shown);
-  for (const token of ['', 'a b', 'rtr_a\nrm', '\u001B[2J', 'ä']) {
-    await expect(claimed({ access_token: token })).rejects.toThrow('something else than tokens');
-    await expect(claimed({ refresh_token: token })).rejects.toThrow('something else than tokens');
-  }
+  for (const token of ['', 'a b', 'rtr_a\nrm', '\u001B[2J', 'ä'])
+    for (const answer of [{ access_token: token }, { refresh_token: token }])
+      await expect(claimed(answer)).rejects.toThrow('something else than tokens');
 });
 
 it("a router's text moves no cursor, and cannot make the client poll without a pause", async () => {
-  const url = await startHostile((origin) => ({
-    device_code: 'x',
-    user_code: '\u001B[2JABCD-EFGH',
-    verification_uri: `${origin}/\u001B]0;title\u0007device`,
-    interval: 0,
-    expires_in: 1e9,
-  }));
-  expect(await beginDevice(foundAt(url), 'a test')).toMatchObject({
-    userCode: '[2JABCD-EFGH',
-    page: `${url}/%1B]0;title%07device`,
-    intervalMs: 5_000,
-    expiresMs: 3_600_000,
-  });
+  const start = { device_code: 'x', user_code: '\u001B[2JABCD-EFGH', interval: 0, expires_in: 1e9 };
+  const page = '/\u001B]0;title\u0007device';
+  const url = await startHostile((origin) => ({ ...start, verification_uri: `${origin}${page}` }));
+  const shown = { userCode: '[2JABCD-EFGH', page: `${url}/%1B]0;title%07device` };
+  const begun = { ...shown, intervalMs: 5_000, expiresMs: 3_600_000 };
+  expect(await beginDevice(foundAt(url), 'a test')).toMatchObject(begun);
 });

@@ -39,10 +39,8 @@ it('Claude Code gets only variables about models from the router, and none that 
   const env = { ...served, ...hostile };
   const signIn = await signedIn({ settings: { env, apiKeyHelper: 'rm', hooks: {} } }, { anthropic: '/api' });
   const { text } = await claude({ signIn, tokenCommand, shell: undefined });
-  expect(JSON.parse(text)).toEqual({
-    apiKeyHelper: tokenCommand.join(' '),
-    env: { ...served, ANTHROPIC_BASE_URL: `${signIn.router}/api`, CLAUDE_CODE_API_KEY_HELPER_TTL_MS: '300000' },
-  });
+  const own = { ANTHROPIC_BASE_URL: `${signIn.router}/api`, CLAUDE_CODE_API_KEY_HELPER_TTL_MS: '300000' };
+  expect(JSON.parse(text)).toEqual({ apiKeyHelper: tokenCommand.join(' '), env: { ...served, ...own } });
 });
 
 it('the plugin of opencode is the same program whatever the router sends', async () => {
@@ -78,7 +76,6 @@ it('a value from the router stays one value in the settings of Codex and in a sh
 it('the client does not use an API of a sign-in at another origin', async () => {
   const signIn = await signedIn({}, {});
   const elsewhere = { ...signIn, apis: { anthropic: 'https://evil.example/api' } };
-  await expect(claude({ signIn: elsewhere, tokenCommand, shell: undefined })).rejects.toThrow(
-    'has no API for anthropic',
-  );
+  const settings = claude({ signIn: elsewhere, tokenCommand, shell: undefined });
+  await expect(settings).rejects.toThrow('has no API for anthropic');
 });

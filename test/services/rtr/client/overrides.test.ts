@@ -1,39 +1,19 @@
-import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { hostNode, runCommand } from '../../../helpers/processes/run-command.ts';
+import { clientHome, signedInFiles } from '../../../helpers/rtr/client-home.ts';
 import { serveInTest } from '../../../helpers/servers/serve-http.ts';
-import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
 
-const program = join(import.meta.dirname, '../../../../services/rtr/client/rtr.mjs');
-
-let home: string;
+let { write, run } = {} as ReturnType<typeof clientHome>;
 
 /** A person who is signed in to a router that serves one model, `demo`. */
 beforeEach(async () => {
   const router = await serveInTest((_, response) => response.end('{"data":[{"id":"demo"}],"settings":{"env":{}}}'));
-  home = temporaryFolder();
   const apis = { openai: `${router}/openai`, anthropic: `${router}/anthropic` };
-  const tokens = { accessToken: 'a', refreshToken: 'r', expiresAt: Date.now() + 900_000 };
-  const name = createHash('sha256').update(router).digest('hex').slice(0, 16);
-  write('rtr/routers.json', JSON.stringify({ default: router, routers: { [router]: { store: 'file' } } }));
-  write(`rtr/${name}.tokens.json`, JSON.stringify({ router, tokenEndpoint: `${router}/t`, apis, ...tokens }));
+  const kept = { accessToken: 'a', refreshToken: 'r', expiresAt: Date.now() + 900_000 };
+  const { tokensFile, lists } = signedInFiles(router);
+  const tokens = JSON.stringify({ router, tokenEndpoint: `${router}/t`, apis, ...kept });
+  ({ write, run } = clientHome({ ...lists, [tokensFile]: tokens }));
 });
-
-function write(path: string, text: string): string {
-  const file = join(home, path);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, text);
-  return file;
-}
-
-async function run(words: readonly string[], variables: Record<string, string> = {}) {
-  const env = { HOME: home, XDG_CONFIG_HOME: home, CLAUDE_CONFIG_DIR: '', CODEX_HOME: '', ...variables };
-  const command = runCommand(hostNode(), [program, ...words], { cwd: home, env });
-  expect(await command.ended).toBe(0);
-  return { out: command.out, err: command.err };
-}
 
 describe('a setting that takes precedence over the router in Claude Code', () => {
   const effect = 'Claude Code sends it to the router in place of the token of your sign-in';
@@ -42,10 +22,9 @@ describe('a setting that takes precedence over the router in Claude Code', () =>
     const file = write('.claude/settings.json', '{"env": {"ANTHROPIC_AUTH_TOKEN": "mine"}}');
     const warning = `Warning: ANTHROPIC_AUTH_TOKEN is in the \`env\` of ${file}: ${effect}. Remove it there.\n`;
     const words = ['env', 'claude', '--write'];
-    const first = await run(words);
-    expect(first.out).toBe(`${file} is written. The file as rtr first found it is ${file}.before-rtr.\n`);
-    expect(first.err).toBe(warning);
-    expect(await run(words)).toEqual({ out: `${file} has these settings already.\n`, err: warning });
+    const out = `${file} is written. The file as rtr first found it is ${file}.before-rtr.\n`;
+    expect(await run(words)).toEqual({ code: 0, out, err: warning });
+    expect(await run(words)).toEqual({ code: 0, out: `${file} has these settings already.\n`, err: warning });
     expect((await run(['env', 'claude'])).err).toContain(warning);
     const { env, apiKeyHelper } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
     expect([env, apiKeyHelper]).toMatchObject([{ ANTHROPIC_AUTH_TOKEN: 'mine' }, expect.any(String)]);
@@ -53,7 +32,8 @@ describe('a setting that takes precedence over the router in Claude Code', () =>
 
   it('is reported from the shell, unless the file overrides it', async () => {
     const words = ['env', 'claude', '--write'];
-    const key = await run(words, { ANTHROPIC_API_KEY: 'sk-mine', CLAUDE_CODE_USE_BEDROCK: '1' });
+    const variables = { ANTHROPIC_API_KEY: 'sk-mine', CLAUDE_CODE_USE_BEDROCK: '1' };
+    const key = await run(words, variables);
     expect(key.err.split('\n')).toEqual([
       expect.stringMatching(/^Warning: ANTHROPIC_API_KEY is set in this shell: .* Unset it/),
       'Warning: CLAUDE_CODE_USE_BEDROCK is set in this shell: Claude Code asks Amazon Bedrock, and not the router. Unset it, also where your shell sets it when it starts.',
@@ -61,7 +41,7 @@ describe('a setting that takes precedence over the router in Claude Code', () =>
     ]);
     expect(key.err).not.toContain('sk-mine');
     write('.claude/settings.json', '{"env": {"ANTHROPIC_API_KEY": "", "CLAUDE_CODE_USE_BEDROCK": "0"}}');
-    expect((await run(words, { ANTHROPIC_API_KEY: 'sk-mine', CLAUDE_CODE_USE_BEDROCK: '1' })).err).toBe('');
+    expect(await run(words, variables)).toMatchObject({ code: 0, err: '' });
   });
 });
 
@@ -78,9 +58,8 @@ describe('a setting that takes precedence over the router in Codex', () => {
       const file = write('.codex/config.toml', content);
       const { out, err } = await run(['env', 'codex', '--write']);
       expect(out).toContain(`${file} is written.`);
-      expect(err).toBe(
-        `Warning: The profile work is active in ${file}, and its \`model_provider\` is other: Codex does not use the router. Remove the line with \`profile\`, or that \`model_provider\`.\n`,
-      );
+      const warning = `Warning: The profile work is active in ${file}, and its \`model_provider\` is other: Codex does not use the router.`;
+      expect(err).toBe(`${warning} Remove the line with \`profile\`, or that \`model_provider\`.\n`);
       expect(readFileSync(file, 'utf8')).toContain(content.slice(content.indexOf('\n') + 1).trim());
     }
   });
@@ -93,7 +72,7 @@ describe('a setting that takes precedence over the router in Codex', () => {
       '[tui]\nprofile = "work"\n[profiles.work]\nmodel_provider = "other"\n',
     ]) {
       write('.codex/config.toml', content);
-      expect((await run(['env', 'codex', '--write'])).err).toBe('');
+      expect(await run(['env', 'codex', '--write'])).toMatchObject({ code: 0, err: '' });
     }
   });
 

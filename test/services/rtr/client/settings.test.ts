@@ -13,9 +13,8 @@ describe('a settings file of JSON', () => {
   });
 
   it('is left alone if it cannot be read, and nothing of it is shown', () => {
-    for (const before of ['{ "a": 1, // mine\n}', '[1]', 'null', '"text"', 'secret']) {
+    for (const before of ['{ "a": 1, // mine\n}', '[1]', 'null', '"text"', 'secret'])
       expect(() => mergeJson('/home/ada/settings.json', before, {})).toThrow('/home/ada/settings.json is no JSON');
-    }
     expect(mergeJson('f', '', { a: 1 })).toBe('{\n  "a": 1\n}\n');
   });
 });
@@ -30,60 +29,23 @@ describe('a settings file of TOML', () => {
   });
 
   it('keeps every other line, comments and texts that look like tables included', () => {
-    const notes = ['notes = """', '[p.rtr]', 'model_provider = "not one"', '"""', ''];
-    const kept = [...notes, '[tui]  # a table', 'model = "kept: of this table"'];
-    const before = [
-      '# mine',
-      'model = "gpt-5.5" # the best',
-      ...kept,
-      '[ p . "rtr" ]',
-      'name = "old"',
-      '',
-      '[p.other]',
-      'name = "kept"',
-      '[[list]]',
-      'a = 1',
-    ];
-    const after = mergeToml(before.join('\n'), top, tables);
-    expect(after).toBe(
-      [
-        'model = "auto" # the best',
-        'model_provider = "rtr"',
-        '# mine',
-        ...kept,
-        '[p.other]',
-        'name = "kept"',
-        '[[list]]',
-        'a = 1',
-        '',
-        own,
-      ].join('\n'),
-    );
+    const notes = 'notes = """\n[p.rtr]\nmodel_provider = "not one"\n"""\n';
+    const kept = `${notes}\n[tui]  # a table\nmodel = "kept: of this table"\n`;
+    const rest = '[p.other]\nname = "kept"\n[[list]]\na = 1';
+    const before = `# mine\nmodel = "gpt-5.5" # the best\n${kept}[ p . "rtr" ]\nname = "old"\n\n${rest}`;
+    const after = mergeToml(before, top, tables);
+    expect(after).toBe(`model = "auto" # the best\nmodel_provider = "rtr"\n# mine\n${kept}${rest}\n\n${own}`);
     expect(mergeToml(after, top, tables)).toBe(after);
   });
 
   it('keeps comments after the values at its top, and those between a replaced table and the next one', () => {
-    const before = [
-      'model = "a # b"   # keep',
-      "model_provider='x'# why",
-      '',
-      '[p.rtr]',
-      '# goes: of this table',
-      'list = [ # goes',
-      '  # goes too',
-      ']',
-      '',
-      '# about b',
-      '',
-      '[b]',
-      'c = 1',
-      '[p.rtr.auth]',
-      'command = "old" # goes',
-      '# the end',
-    ].join('\n');
+    const gone = '[p.rtr]\n# goes: of this table\nlist = [ # goes\n  # goes too\n]\n\n';
+    const kept = '# about b\n\n[b]\nc = 1\n';
+    const end = '[p.rtr.auth]\ncommand = "old" # goes\n# the end';
+    const before = `model = "a # b"   # keep\nmodel_provider='x'# why\n\n${gone}${kept}${end}`;
     const after = mergeToml(before, top, tables);
     const head = 'model = "auto" # keep\nmodel_provider = "rtr" # why\n\n';
-    expect(after).toBe(`${head}# about b\n\n[b]\nc = 1\n# the end\n\n${own}`);
+    expect(after).toBe(`${head}${kept}# the end\n\n${own}`);
     expect(mergeToml(after, top, tables)).toBe(after);
   });
 
@@ -93,27 +55,15 @@ describe('a settings file of TOML', () => {
   });
 
   it('may have lists over several lines, and quotes in comments and texts', () => {
-    const before = [
-      'x = [',
-      '  ["a", "]"], # three quotes: """ and [p.rtr]',
-      ']',
-      'text = "it is \\"""',
-      "path = 'C:\\\\' # '''",
-      'model = "old"',
-      '# """',
-      '[p.rtr]',
-      'name = "old"',
-      "[tui] # don't",
-      'y = 1',
-    ].join('\n');
+    const kept = ['x = [', '  ["a", "]"], # three quotes: """ and [p.rtr]', '# """', "[tui] # don't"];
+    const [list, inside, quotes, tui] = kept;
+    const texts = [']', 'text = "it is \\"""', "path = 'C:\\\\' # '''", 'model = "old"'];
+    const before = [list, inside, ...texts, quotes, '[p.rtr]', 'name = "old"', tui, 'y = 1'].join('\n');
     const once = mergeToml(before, top, tables);
     expect(mergeToml(once, top, tables)).toBe(once);
-    expect(once.match(/^\[p\.rtr\]$/gm)).toHaveLength(1);
-    expect(once.match(/^model = /gm)).toHaveLength(1);
+    for (const line of [/^\[p\.rtr\]$/gm, /^model = /gm]) expect(once.match(line)).toHaveLength(1);
     expect(once).not.toContain('old');
-    for (const line of ['x = [', '  ["a", "]"], # three quotes: """ and [p.rtr]', '# """', "[tui] # don't"]) {
-      expect(once.split('\n')).toContain(line);
-    }
+    expect(once.split('\n')).toEqual(expect.arrayContaining(kept));
   });
 
   it('loses the same settings in other spellings, and is refused where they are inside one value', () => {
@@ -129,20 +79,17 @@ describe('a settings file of TOML', () => {
 describe('the address of a router', () => {
   it('is https unless it is this machine, and has no slash at its end', () => {
     expect(routerAddress('llm.example.com')).toBe('https://llm.example.com');
-    expect(routerAddress('https://llm.example.com:8443/api/anthropic/')).toBe(
-      'https://llm.example.com:8443/api/anthropic',
-    );
+    const api = 'https://llm.example.com:8443/api/anthropic';
+    expect(routerAddress(`${api}/`)).toBe(api);
     expect(routerAddress('localhost:8484')).toBe('http://localhost:8484');
     expect(routerAddress('http://127.0.0.1:8484/?a=b#c')).toBe('http://127.0.0.1:8484');
     expect(routerAddress('http://[::1]:8484')).toBe('http://[::1]:8484');
   });
 
   it('is refused without TLS on another machine, and if it is invalid', () => {
-    for (const entered of ['http://llm.example.com', 'http://192.168.1.5:8484', 'http://127.0.0.1.example.com']) {
+    for (const entered of ['http://llm.example.com', 'http://192.168.1.5:8484', 'http://127.0.0.1.example.com'])
       expect(() => routerAddress(entered)).toThrow('has no TLS');
-    }
-    for (const entered of ['', 'ftp://a', 'https://', 'https://user:pass@llm.example.com', 'file:///etc/passwd']) {
+    for (const entered of ['', 'ftp://a', 'https://', 'https://user:pass@llm.example.com', 'file:///etc/passwd'])
       expect(() => routerAddress(entered)).toThrow('is no address of a router');
-    }
   });
 });

@@ -14,7 +14,6 @@ beforeEach(async () => {
   ({ store, verifier, lines, context } = open);
 });
 
-/** Returns the refusal of a wrong setting. */
 const wrong = (param: string) => ({ code: 'invalid_request', param });
 
 describe('rtr keys create', () => {
@@ -46,9 +45,8 @@ describe('rtr keys create', () => {
   it('prints one object for machines', async () => {
     const settings = { name: 'ci', class: 'high' } as const;
     const { raw, record } = await createRouterKey({ ...context, json: true }, settings);
-    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-      { key: raw, id: record.id, kind: 'router', ...settings, revokedAt: null },
-    ]);
+    const shown = { key: raw, id: record.id, kind: 'router', ...settings, revokedAt: null };
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([shown]);
     expect(lines[0]).not.toContain('argon2');
   });
 
@@ -113,10 +111,9 @@ describe('rtr keys revoke', () => {
     await revokeKey(context, record.id);
     const parties = { actor: null, target: { kind: 'key', id: record.id, name: 'leaver' } };
     const from = { commandLine: expect.stringMatching(/^.+@.+$/) };
-    expect((await open.accounts.audit.list()).entries).toMatchObject([
-      { ...parties, action: 'key.revoke', details: { kind: 'router' }, from },
-      { ...parties, action: 'key.create', details: { kind: 'router', class: 'low' } },
-    ]);
+    const revoked = { ...parties, action: 'key.revoke', details: { kind: 'router' }, from };
+    const created = { ...parties, action: 'key.create', details: { kind: 'router', class: 'low' } };
+    expect((await open.accounts.audit.list()).entries).toMatchObject([revoked, created]);
   });
 
   it('announces again a key that was already revoked', async () => {
@@ -131,10 +128,9 @@ describe('rtr keys revoke', () => {
     const { raw, record } = await createRouterKey(context, { name: 'leaver', class: 'normal' });
     const announce = () => Promise.reject(new Error('the broker is away'));
     await revokeKey({ ...context, announce }, record.id);
-    expect(lines.slice(-2)).toEqual([
-      `Key ${record.id} is revoked.`,
-      'The change could not be announced (the broker is away): it takes effect everywhere within 30 seconds.',
-    ]);
+    const later =
+      'The change could not be announced (the broker is away): it takes effect everywhere within 30 seconds.';
+    expect(lines.slice(-2)).toEqual([`Key ${record.id} is revoked.`, later]);
     await expect(new KeyVerifier(store).verify(raw)).rejects.toMatchObject({ code: 'invalid_api_key' });
   });
 

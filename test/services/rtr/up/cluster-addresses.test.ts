@@ -4,6 +4,7 @@ import { loadClusterState, saveClusterState } from '#services/rtr/up/cluster-sta
 import { UpError } from '#services/rtr/up/up-error.ts';
 import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
 
+const none = { NATS_URL: undefined, REDIS_URL: undefined };
 let folder: string;
 beforeEach(() => {
   folder = temporaryFolder();
@@ -19,17 +20,14 @@ describe('the addresses of the cluster', () => {
   it('otherwise come from the cluster that runs in the folder', () => {
     const state = { ...loadClusterState(folder), ports: { nats: 4555, redis: 6555 } };
     saveClusterState(folder, state);
-    expect(clusterAddresses({ NATS_URL: undefined, REDIS_URL: undefined }, folder, ['NATS_URL', 'REDIS_URL'])).toEqual({
-      NATS_URL: `nats://rtr:${state.natsPassword}@127.0.0.1:4555`,
-      REDIS_URL: expect.stringContaining('@127.0.0.1:6555'),
-    });
+    const NATS_URL = `nats://rtr:${state.natsPassword}@127.0.0.1:4555`;
+    const found = { NATS_URL, REDIS_URL: expect.stringContaining('@127.0.0.1:6555') };
+    expect(clusterAddresses(none, folder, ['NATS_URL', 'REDIS_URL'])).toEqual(found);
   });
 
   it('are named in the error when neither has them', () => {
-    const none = { NATS_URL: undefined, REDIS_URL: undefined };
-    expect(() => clusterAddresses(none, folder, ['NATS_URL', 'REDIS_URL'])).toThrow(
-      new UpError('There is no cluster here: set NATS_URL and REDIS_URL, or start one with npm start.'),
-    );
+    const error = new UpError('There is no cluster here: set NATS_URL and REDIS_URL, or start one with npm start.');
+    expect(() => clusterAddresses(none, folder, ['NATS_URL', 'REDIS_URL'])).toThrow(error);
     const half = { NATS_URL: 'nats://127.0.0.1', REDIS_URL: undefined };
     expect(() => clusterAddresses(half, folder, ['NATS_URL', 'REDIS_URL'])).toThrow('set REDIS_URL, or');
   });

@@ -23,9 +23,8 @@ describe('the state of a cluster', () => {
     mkdirSync(folder);
     writeFileSync(join(folder, 'cluster.json'), content);
     expect(() => loadClusterState(folder)).toThrow(UpError);
-    expect(() => loadClusterState(folder)).toThrow(
-      /cluster\.json is damaged: stop .*, delete the file, and start again/,
-    );
+    const sentence = /cluster\.json is damaged: stop .*, delete the file, and start again/;
+    expect(() => loadClusterState(folder)).toThrow(sentence);
   });
 
   it('is refused with a message when its folder is a file, or when its file is a folder', () => {

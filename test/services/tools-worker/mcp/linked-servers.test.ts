@@ -1,13 +1,13 @@
 import type { RequestListener } from 'node:http';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { RouterError } from '#shared/core/errors.ts';
-import { createLog } from '#shared/core/log.ts';
 import { LinkedServers } from '#services/tools-worker/mcp/linked-servers.ts';
+import { silentLog as log } from '../../../helpers/silent-log.ts';
+import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
 import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 
-const log = createLog({ service: 'test', level: 'fatal', format: 'json' });
 const context = { signal: new AbortController().signal, progress: () => undefined };
 
 function serversAt(url: string): LinkedServers {
@@ -15,9 +15,7 @@ function serversAt(url: string): LinkedServers {
   return new LinkedServers([entry], { maxMessageBytes: 100_000, log });
 }
 
-async function listening(listener: RequestListener): Promise<string> {
-  return `${await serveInTest(listener)}/mcp`;
-}
+const listening = async (listener: RequestListener): Promise<string> => `${await serveInTest(listener)}/mcp`;
 
 /** Starts a server of the protocol's newest revision with one tool, which answers 401 without the token `good`, and 403 for `narrow`. */
 async function startNotes() {
@@ -27,8 +25,7 @@ async function startNotes() {
     server.registerTool('read', {}, () => ({ content: [{ type: 'text', text: 'a note' }] }));
     return server;
   });
-  onTestFinished(() => handler.close());
-  const serve = toNodeHandler(handler);
+  const serve = toNodeHandler(stopAfterTest(handler));
   const url = await listening((request, response) => {
     const token = request.headers.authorization;
     asked.push({ token, team: request.headers['x-team'] });

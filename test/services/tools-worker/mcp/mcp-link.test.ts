@@ -1,34 +1,37 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { toNodeHandler } from '@modelcontextprotocol/node';
-import { createMcpHandler, inputRequired, McpServer } from '@modelcontextprotocol/server';
-import { createLog } from '#shared/core/log.ts';
-import { McpLink } from '#services/tools-worker/mcp/mcp-link.ts';
+import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
+import { McpLink, type McpLinkOptions } from '#services/tools-worker/mcp/mcp-link.ts';
 import type { ToolOutput } from '#services/tools-worker/tool.ts';
 import { until } from '../../../helpers/until.ts';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { silentLog as log } from '../../../helpers/silent-log.ts';
 import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
 
-const log = createLog({ service: 'test', level: 'fatal', format: 'json' });
 const context = { signal: new AbortController().signal, progress: () => undefined };
 
-function linkTo(
-  url: string,
-  headers: Record<string, string> = {},
-  linkLog = log,
-): { link: McpLink; changes: () => number } {
-  let changes = 0;
-  const onChange = (): void => {
-    changes += 1;
-  };
-  const entry = { name: 'a server', kind: 'http' as const, server: { url, headers } };
+function open(entry: McpLinkOptions['entry'], linkLog = log) {
+  const onChange = vi.fn();
   const link = stopAfterTest(new McpLink({ entry, log: linkLog, maxMessageBytes: 100_000, onChange }));
-  return { link, changes: () => changes };
+  return { link, onChange };
+}
+
+const linkTo = (url: string, linkLog?: typeof log) =>
+  open({ name: 'a server', kind: 'http', server: { url, headers: { authorization: 'Bearer secret' } } }, linkLog);
+
+/** Links to a server that is a program among the helpers. */
+async function linkToProgram(program: string): Promise<McpLink> {
+  const args = [resolve(`test/helpers/upstreams/${program}-mcp-server.ts`)];
+  const { link } = open({ name: program, kind: 'stdio', server: { command: 'node', args, env: {} } });
+  await link.firstTry;
+  return link;
 }
 
 function run(link: McpLink, name: string, input = {}, over: Partial<typeof context> = {}): Promise<ToolOutput> {
@@ -76,76 +79,67 @@ it('a link to an MCP server with sessions runs its tools, and connects again whe
   expect(await echo('back')).toMatchObject([{ text: 'Echo: back' }]);
 });
 
-/** Starts a server of the newest revision, without MCP sessions, in this process. */
-async function startNewest(
-  /** Returns the result or error for a request that the server itself does not answer; `nothing` for no answer at all. */
-  answerOf: (body: string) => object | 'nothing' | undefined = () => undefined,
-): Promise<{ url: string; asked: string[]; more: () => void }> {
+/** Serves requests whose body was read by an MCP server in this process, until the end of the test. */
+function serveBy(handler: ReturnType<typeof createMcpHandler>) {
+  const serve = toNodeHandler(stopAfterTest(handler));
+  return (request: IncomingMessage, response: ServerResponse, body: string) => {
+    const { method = '', url = '' } = request;
+    return serve(Object.assign(request, { method, url }), response, body === '' ? undefined : JSON.parse(body));
+  };
+}
+
+/**
+ * Links to a server of the newest revision, without MCP sessions, in this process.
+ * @param answerOf the result or error for a request that the server itself does not answer; `nothing` for no answer at all
+ */
+async function start(answerOf: (body: string) => object | 'nothing' | undefined = () => undefined, linkLog = log) {
   const asked: string[] = [];
   let hasMore = false;
-  const question = inputRequired.elicit({
-    message: 'Who are you?',
-    requestedSchema: { type: 'object', properties: { name: { type: 'string' } } },
-  });
   const texts = (said: string) => ({ content: [{ type: 'text' as const, text: said }] });
   const handler = createMcpHandler(
     () => {
-      const server = new McpServer(
-        { name: 'newest', version: '1' },
-        { capabilities: { tools: { listChanged: true } } },
-      );
+      const capabilities = { tools: { listChanged: true } };
+      const server = new McpServer({ name: 'newest', version: '1' }, { capabilities });
       server.registerTool('large', {}, () => texts('x'.repeat(200_000)));
       server.registerTool('wait', {}, async ({ mcpReq }) => {
         asked.push('waiting');
         await sleep(60_000, undefined, { signal: mcpReq.signal }).catch(() => asked.push('cancelled'));
         return texts('done');
       });
-      server.registerTool('ask', {}, () => inputRequired({ inputRequests: { who: question } }));
       if (hasMore) server.registerTool('more', {}, () => texts('more'));
       return server;
     },
     { legacy: 'reject' },
   );
-  const serve = toNodeHandler(handler);
+  const serve = serveBy(handler);
   const url = await serveInTest(async (request, response) => {
     if (request.headers['authorization'] !== 'Bearer secret') return void response.writeHead(401).end();
-    const { method = '', url: path = '' } = request;
     const body = await text(request);
     const answer = answerOf(body);
     if (answer === 'nothing') return;
     if (answer) {
       const { id } = JSON.parse(body) as { id: number };
-      return void response
-        .setHeader('content-type', 'application/json')
-        .end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
+      const json = { 'content-type': 'application/json' };
+      return void response.writeHead(200, json).end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
     }
-    await serve(Object.assign(request, { method, url: path }), response, body === '' ? undefined : JSON.parse(body));
+    await serve(request, response, body);
   });
-  stopAfterTest(handler);
-  return {
-    url: `${url}/mcp`,
-    asked,
-    more: () => {
-      hasMore = true;
-      handler.notify.toolsChanged();
-    },
+  const { link, onChange } = linkTo(`${url}/mcp`, linkLog);
+  await link.firstTry;
+  const more = (): void => {
+    hasMore = true;
+    handler.notify.toolsChanged();
   };
+  return { link, onChange, asked, more };
 }
 
 describe('a link to an MCP server of the newest revision', () => {
-  async function start() {
-    const server = await startNewest();
-    const { link, changes } = linkTo(server.url, { authorization: 'Bearer secret' });
-    await link.firstTry;
-    return { ...server, link, changes };
-  }
-
   it('follows changes of its tools', async () => {
-    const { more, link, changes } = await start();
-    expect(link.tools.map(({ name }) => name)).toEqual(['large', 'wait', 'ask']);
-    expect(changes()).toBe(1);
+    const { more, link, onChange } = await start();
+    expect(link.tools.map(({ name }) => name)).toEqual(['large', 'wait']);
+    expect(onChange).toHaveBeenCalledTimes(1);
     more();
-    await until(() => expect(link.tools.map(({ name }) => name)).toEqual(['large', 'wait', 'ask', 'more']));
+    await until(() => expect(link.tools.map(({ name }) => name)).toEqual(['large', 'wait', 'more']));
     expect(await run(link, 'more')).toMatchObject({ content: [{ text: 'more' }] });
   });
 
@@ -159,13 +153,6 @@ describe('a link to an MCP server of the newest revision', () => {
     await until(() => expect(asked).toEqual(['waiting', 'cancelled']));
   });
 
-  it('explains the failure of a call for which the server has a question', async () => {
-    const { link } = await start();
-    const { isError, content } = await run(link, 'ask');
-    expect(isError).toBe(true);
-    expect(JSON.stringify(content)).toContain('elicitation');
-  });
-
   it('fails a call whose answer is too large', async () => {
     const { link } = await start();
     await expect(run(link, 'large')).rejects.toMatchObject({ code: 'upstream_failed' });
@@ -173,10 +160,8 @@ describe('a link to an MCP server of the newest revision', () => {
 });
 
 describe('an answer of an MCP server', () => {
-  const question = {
-    method: 'elicitation/create',
-    params: { message: 'Who?', requestedSchema: { type: 'object', properties: {} } },
-  };
+  const params = { message: 'Who?', requestedSchema: { type: 'object', properties: {} } };
+  const question = { method: 'elicitation/create', params };
   const input = { resultType: 'input_required' };
 
   it.each([
@@ -184,9 +169,7 @@ describe('an answer of an MCP server', () => {
     ['asks for the call again, and again', { result: { ...input, requestState: 'x' } }, 'again and again'],
     ['is of a type that nobody knows', { result: { resultType: 'later' } }, "of the type 'later'"],
   ])('that %s becomes the output of the tool', async (_, answer, said) => {
-    const { url } = await startNewest((body) => (body.includes('tools/call') ? answer : undefined));
-    const { link } = linkTo(url, { authorization: 'Bearer secret' });
-    await link.firstTry;
+    const { link } = await start((body) => (body.includes('tools/call') ? answer : undefined));
     const { isError, content, error } = await run(link, 'wait');
     expect([isError, error]).toEqual([true, undefined]);
     expect(JSON.stringify(content)).toContain(said);
@@ -194,31 +177,23 @@ describe('an answer of an MCP server', () => {
 
   it('that is an error keeps its code and data', async () => {
     const error = { code: -32_042, message: 'Sign in first.', data: { url: 'https://sign.in' } };
-    const { url } = await startNewest((body) => (/tools.call|prompts.get/.test(body) ? { error } : undefined));
-    const { link } = linkTo(url, { authorization: 'Bearer secret' });
-    await link.firstTry;
-    expect(await run(link, 'wait')).toEqual({
-      isError: true,
-      content: [{ type: 'text', text: 'Sign in first.' }],
-      error,
-    });
+    const { link } = await start((body) => (/tools.call|prompts.get/.test(body) ? { error } : undefined));
+    const content = [{ type: 'text', text: 'Sign in first.' }];
+    expect(await run(link, 'wait')).toEqual({ isError: true, content, error });
     const prompt = { method: 'prompts/get', params: { name: 'any' } };
     expect(await link.content?.run(prompt, context)).toMatchObject({ isError: true, error });
   });
 });
 
 it('a link to an MCP server that does not confirm notices has its tools at once, and logs that', async () => {
-  const { url } = await startNewest((body) => (body.includes('subscriptions/listen') ? 'nothing' : undefined));
   const said: string[] = [];
   const sayingLog = {
     child: () => sayingLog,
     info: () => undefined,
     warn: (_: object, sentence: string) => said.push(sentence),
   } as unknown as typeof log;
-  const { link } = linkTo(url, { authorization: 'Bearer secret' }, sayingLog);
-  const started = performance.now();
-  await link.firstTry;
-  expect(performance.now() - started).toBeLessThan(5_000);
+  const { link } = await start((body) => (body.includes('subscriptions/listen') ? 'nothing' : undefined), sayingLog);
+  expect(said).toEqual([]);
   expect(link.tools.map(({ name }) => name)).toContain('wait');
   await until(() => expect(said).toEqual([expect.stringContaining('does not confirm')]));
 });
@@ -226,21 +201,17 @@ it('a link to an MCP server that does not confirm notices has its tools at once,
 it('a link to an MCP server that was not ready at first uses the newest revision once it is', async () => {
   const revisions: unknown[] = [];
   let isReady = false;
-  const handler = stopAfterTest(
-    createMcpHandler(() => {
-      const server = new McpServer({ name: 'both', version: '1' });
-      server.registerTool('any', {}, () => ({ content: [{ type: 'text', text: 'done' }] }));
-      return server;
-    }),
-  );
-  const serve = toNodeHandler(handler);
+  const handler = createMcpHandler(() => {
+    const server = new McpServer({ name: 'both', version: '1' });
+    server.registerTool('any', {}, () => ({ content: [{ type: 'text', text: 'done' }] }));
+    return server;
+  });
+  const serve = serveBy(handler);
   const url = await serveInTest(async (request, response) => {
     const body = await text(request);
     if (body.includes('tools/call')) revisions.push(request.headers['mcp-protocol-version']);
-    const { method = '', url: path = '' } = request;
-    if (!isReady) response.writeHead(503).end();
-    else
-      await serve(Object.assign(request, { method, url: path }), response, body === '' ? undefined : JSON.parse(body));
+    if (isReady) await serve(request, response, body);
+    else response.writeHead(503).end();
     isReady = true;
   });
   const { link } = linkTo(`${url}/mcp`);
@@ -250,18 +221,12 @@ it('a link to an MCP server that was not ready at first uses the newest revision
 });
 
 it('a link to an MCP server that ends when it is asked for its revision has its tools at the first try', async () => {
-  const args = [resolve('test/helpers/upstreams/unaskable-mcp-server.ts')];
-  const entry = { name: 'unaskable', kind: 'stdio' as const, server: { command: 'node', args, env: {} } };
-  const link = stopAfterTest(new McpLink({ entry, log, maxMessageBytes: 100_000, onChange: () => undefined }));
-  await link.firstTry;
+  const link = await linkToProgram('unaskable');
   expect(await run(link, 'any')).toMatchObject({ content: [{ text: 'done' }] });
 });
 
 it("a link to an MCP server of an older revision refuses the server's requests to its client, with a reason", async () => {
-  const args = [resolve('test/helpers/upstreams/asking-mcp-server.ts')];
-  const entry = { name: 'asking', kind: 'stdio' as const, server: { command: 'node', args, env: {} } };
-  const link = stopAfterTest(new McpLink({ entry, log, maxMessageBytes: 100_000, onChange: () => undefined }));
-  await link.firstTry;
+  const link = await linkToProgram('asking');
   const { isError, content } = await run(link, 'sample');
   expect(isError).toBe(true);
   expect(JSON.stringify(content)).toContain('The router does not answer requests for an answer of a model');
@@ -279,8 +244,6 @@ describe('a link to an MCP server that does not answer', () => {
     const asked = Promise.withResolvers<void>();
     const { link } = linkTo(`${await serveInTest(() => asked.resolve())}/mcp`);
     await asked.promise;
-    const started = performance.now();
-    await link.close();
-    expect(performance.now() - started).toBeLessThan(10_000);
+    await expect(link.close()).resolves.toBeUndefined();
   });
 });

@@ -11,16 +11,13 @@ function run(outputSchema: object, structuredContent: unknown) {
   return new McpTool(listed, client as unknown as Client, () => undefined).run({}, context);
 }
 
+const exponential = { type: 'object', properties: { a: { pattern: '^(x+)+$' } } };
+
 it.each([
   ['has the schema of the output', { type: 'object', required: ['a'] }, { a: 1 }, undefined],
   ['has not', { type: 'object', required: ['a'] }, {}, "does not match the tool's output schema"],
   ['has a schema that is none', { type: 'any' }, {}, 'invalid outputSchema'],
-  [
-    'has one that takes exponential time',
-    { type: 'object', properties: { a: { pattern: '^(x+)+$' } } },
-    { a: `${'x'.repeat(40)}!` },
-    'too long',
-  ],
+  ['has one that takes exponential time', exponential, { a: `${'x'.repeat(40)}!` }, 'too long'],
 ])('structured content of a tool is checked: it %s', async (_, schema, structured, message) => {
   let ticks = 0;
   const timer = setInterval(() => (ticks += 1), 10);

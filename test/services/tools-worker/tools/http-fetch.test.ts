@@ -1,16 +1,16 @@
 import { lookup as systemLookup } from 'node:dns';
 import { gzipSync } from 'node:zlib';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { httpFetch } from '#services/tools-worker/tools/http-fetch.ts';
+import type { JsonObject } from '#shared/core/json.ts';
 import type { ToolOutput } from '#services/tools-worker/tool.ts';
 import { until } from '../../../helpers/until.ts';
-import { serveHttp } from '../../../helpers/servers/serve-http.ts';
+import { serveHttp, type HttpServer } from '../../../helpers/servers/serve-http.ts';
 import { useStarted } from '../../../helpers/use-started.ts';
 
 const never = new AbortController().signal;
 const png = Buffer.from('89504e470d0a1a0a', 'hex');
 
-let port: number;
 let asked: string[] = [];
 
 /** Names as a hostile or careless resolver would resolve them; the page's own address stands for a public one. */
@@ -25,19 +25,19 @@ const names: Record<string, string[]> = {
 };
 
 const lookup = ((hostname: string, _: unknown, callback: (error: Error | null, addresses?: unknown) => void) => {
-  const addresses = names[hostname];
-  if (!addresses) callback(new Error('no such name'));
-  else
-    callback(
-      null,
-      addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
-    );
+  const found = names[hostname]?.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+  if (found) callback(null, found);
+  else callback(new Error('no such name'));
 }) as unknown as typeof systemLookup;
 
-const pages: Record<
-  string,
-  { type: string; body: string | Buffer; status?: number; headers?: Record<string, string> }
-> = {
+interface Page {
+  type: string;
+  body: string | Buffer;
+  status?: number;
+  headers?: Record<string, string>;
+}
+
+const pages: Record<string, Page> = {
   '/page': { type: 'text/html; charset=utf-8', body: '<p>Grüße</p>' },
   '/latin': { type: 'text/plain; charset=ISO-8859-1', body: Buffer.from('Grüße', 'latin1') },
   '/json': { type: 'application/json', body: '{"a":1}' },
@@ -48,7 +48,7 @@ const pages: Record<
   '/missing': { type: 'text/plain', body: 'nothing here', status: 404 },
 };
 
-const server = useStarted(() =>
+const server: HttpServer = useStarted(() =>
   serveHttp(
     (request, response) => {
       asked.push(`${request.headers.host} ${request.url}`);
@@ -66,10 +66,6 @@ const server = useStarted(() =>
     { host: '::' },
   ),
 );
-beforeAll(() => {
-  port = server.port;
-});
-
 beforeEach(() => {
   asked = [];
 });
@@ -82,15 +78,13 @@ describe('fetching from the public internet', () => {
   const isAllowed = (address: string): boolean => address === '127.0.0.1';
   const tool = httpFetch({ isAllowed, lookup });
   const get = (path: string, input: object = {}, signal = never): Promise<ToolOutput> =>
-    tool.run({ url: `http://page.test:${port}${path}`, ...input }, { signal, progress: () => undefined });
+    tool.run({ url: `http://page.test:${server.port}${path}`, ...input }, { signal, progress: () => undefined });
 
   it('returns text with its status and type', async () => {
     const output = await get('/page');
     expect(textOf(output)).toBe('<p>Grüße</p>');
-    expect(output).toMatchObject({
-      isError: false,
-      structuredContent: { status: 200, content_type: 'text/html', truncated: false },
-    });
+    const facts = { status: 200, content_type: 'text/html', truncated: false };
+    expect(output).toMatchObject({ isError: false, structuredContent: facts });
     expect(textOf(await get('/latin'))).toBe('Grüße');
     expect(textOf(await get('/json'))).toBe('{"a":1}');
   });
@@ -102,14 +96,13 @@ describe('fetching from the public internet', () => {
   });
 
   it('returns an image as an image', async () => {
-    expect((await get('/png')).content).toEqual([
-      { type: 'image', mimeType: 'image/png', data: png.toString('base64') },
-    ]);
+    const image = { type: 'image', mimeType: 'image/png', data: png.toString('base64') };
+    expect((await get('/png')).content).toEqual([image]);
   });
 
   it('follows redirects and returns the final address', async () => {
     const output = await get(`/to?url=${encodeURIComponent('/json')}`);
-    expect(output.structuredContent).toMatchObject({ url: `http://page.test:${port}/json` });
+    expect(output.structuredContent).toMatchObject({ url: `http://page.test:${server.port}/json` });
   });
 
   it.each([
@@ -119,14 +112,14 @@ describe('fetching from the public internet', () => {
     ['blocked', { blocked_domains: ['page.test/page'] }, 1],
     ['blocked at once', { blocked_domains: ['page.test'] }, 0],
   ])('checks the domain of every redirect before it connects: %s', async (_, input, requests) => {
-    const hop = `http://page.test:${port}/page`;
+    const hop = `http://page.test:${server.port}/page`;
     const output = await get(`/to?url=${encodeURIComponent(hop)}`, input);
     expect(asked).toHaveLength(requests);
     expect(output.isError).toBe(requests < 2);
     if (requests === 2) return expect(output.structuredContent).toMatchObject({ url: hop, status: 200 });
     expect(textOf(output)).toBe('It was not fetched: its address is not of an allowed domain.');
     // The refused address shows who requested the page from which the redirect came.
-    const refused = requests === 1 ? hop : `http://page.test:${port}/to?url=${encodeURIComponent(hop)}`;
+    const refused = requests === 1 ? hop : `http://page.test:${server.port}/to?url=${encodeURIComponent(hop)}`;
     expect(output.structuredContent).toEqual({ url: refused });
   });
 
@@ -167,7 +160,7 @@ describe('fetching from the public internet', () => {
     ['a name of which one address is inside', 'http://mixed.test/'],
   ])('follows no redirect to %s', async (_, url) => {
     const target = new URL(url);
-    target.port = String(port);
+    target.port = String(server.port);
     const output = await get(`/to?url=${encodeURIComponent(target.href)}`);
     expect(textOf(output)).toBe('It was not fetched: its address is not public.');
     expect(asked).toHaveLength(1);
@@ -175,7 +168,7 @@ describe('fetching from the public internet', () => {
 });
 
 describe('an address that is not public, for the tool that fetches pages,', () => {
-  const tool = httpFetch({ lookup });
+  const run = (input: JsonObject) => httpFetch({ lookup }).run(input, { signal: never, progress: () => undefined });
 
   const loopback =
     '127.0.0.1 127.1 localhost. 0.0.0.0 0 2130706433 0x7f000001 0177.0.0.1 017700000001 [::1] [::] [::ffff:127.0.0.1] [::ffff:7f00:1]';
@@ -185,7 +178,7 @@ describe('an address that is not public, for the tool that fetches pages,', () =
 
   it.each(`${loopback} ${inside} ${resolved}`.split(' '))('is not fetched: %s', async (host) => {
     names['localhost.'] = ['127.0.0.1'];
-    const output = await tool.run({ url: `http://${host}:${port}/page` }, { signal: never, progress: () => undefined });
+    const output = await run({ url: `http://${host}:${server.port}/page` });
     expect(output.isError).toBe(true);
     expect(textOf(output)).toBe('It was not fetched: its address is not public.');
     expect(asked).toEqual([]);
@@ -193,9 +186,6 @@ describe('an address that is not public, for the tool that fetches pages,', () =
 
   const strange = 'file:///etc/passwd ftp://page.test/ gopher://page.test/ http://user:pass@page.test/ page.test';
   it.each(strange.split(' '))('is refused: %s', async (url) => {
-    await expect(tool.run({ url }, { signal: never, progress: () => undefined })).rejects.toMatchObject({
-      code: 'invalid_request',
-      param: 'input.url',
-    });
+    await expect(run({ url })).rejects.toMatchObject({ code: 'invalid_request', param: 'input.url' });
   });
 });

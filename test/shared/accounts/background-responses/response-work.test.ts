@@ -23,10 +23,8 @@ async function open(change: Partial<BackgroundBounds> = {}) {
   const stored = new StoredResponses(redis, prefix, { bounds: storedBounds, keys, report });
   /** The end of a complete response, with an event of this number. */
   const endOf = async (id: string, last: number): Promise<ResponseEnd> => {
-    const response = { id, status: 'completed', output: [{ type: 'message', id: `msg_${id}` }] };
-    const input = [{ type: 'message', id: `in_${id}` }];
     const facts = { state: 'completed', events: 'completed;', from: last, last, final: undefined } as const;
-    const prepared = await stored.prepare('ada', { id, response, input });
+    const prepared = await stored.prepare('ada', { id, response: { id, status: 'completed', output: [] }, input: [] });
     return { ...facts, stored: prepared, ledger: ledger.createEntry([ledgerRecord({ id })]) };
   };
   /** Begins a run of a response. Creates the response if there is none. */
@@ -70,11 +68,8 @@ describe('a response in the background', () => {
     expect(await opened.eventsOf('resp_1', 5)).toBe('completed;');
     expect((await stored.find('ada', 'resp_1'))?.response).toMatchObject({ status: 'completed' });
     expect((await usage.requests(admin, {}, 10)).requests.map(({ id }) => id)).toEqual(['resp_1']);
-    const sent = await webhooks.deliveries.list(endpoint.id, { limit: 10 });
-    expect(sent.map(({ type, body }) => `${type} ${body}`)).toEqual([
-      expect.stringMatching(/^response.completed .*"data":\{"id":"resp_1"\}/),
-    ]);
-    expect(await webhooks.deliveries.list(others.id, { limit: 10 })).toEqual([]);
+    expect(await webhooks.sent(endpoint.id)).toEqual([{ type: 'response.completed', data: { id: 'resp_1' } }]);
+    expect(await webhooks.sent(others.id)).toEqual([]);
     const found = made(await responses.find('ada', 'resp_1'));
     expect(found.state).toBe('completed');
     expect([await responses.readRequest(found), await responses.readObject(found)]).toEqual([undefined, undefined]);
@@ -97,17 +92,14 @@ describe('a response in the background', () => {
     expect(await eventsOf()).toBe('created;queued;begun;completed;');
   });
 
-  it.each(['further events', 'its end'])(
-    'shows no events any more when its store has lost some, after %s',
-    async (what) => {
-      const { responses, begin } = await open();
-      const { next, append, end } = await begin();
-      // Events up to number 5 were written to a primary that is gone.
-      if (what === 'its end') expect(await end(6)).toBe('ended');
-      else expect(await append('b;', next + 3, 7)).toBe(true);
-      expect(await responses.read('ada', 'resp_1', -1)).toMatchObject({ areGone: true, events: [] });
-    },
-  );
+  it.each(['further events', 'its end'])('shows no events when its store has lost some, after %s', async (what) => {
+    const { responses, begin } = await open();
+    const { next, append, end } = await begin();
+    // Events up to number 5 were written to a primary that is gone.
+    if (what === 'its end') expect(await end(6)).toBe('ended');
+    else expect(await append('b;', next + 3, 7)).toBe(true);
+    expect(await responses.read('ada', 'resp_1', -1)).toMatchObject({ areGone: true, events: [] });
+  });
 
   it('that was cancelled is counted once, for the run that was under way', async () => {
     const opened = await open();
@@ -126,7 +118,7 @@ describe('a response in the background', () => {
     // Called again, as if the reply was lost.
     for (let calls = 0; calls < 2; calls += 1) expect(await work.charge(record, attempt, entry)).toBe(true);
     expect((await usage.requests(admin, {}, 10)).requests).toHaveLength(1);
-    expect(await webhooks.deliveries.list(endpoint.id, { limit: 10 })).toHaveLength(1);
+    expect(await webhooks.sent(endpoint.id)).toHaveLength(1);
   });
 
   it('is not ended with an answer that is too large to be stored', async () => {
@@ -152,67 +144,63 @@ describe('a response in the background', () => {
   });
 });
 
-describe('the room for responses in the background', () => {
-  it('is made by removing the oldest finished ones, and refuses a request if there are none', async () => {
-    const { responses, create, begin, eventsOf, redis, prefix } = await open({ ownerBytes: 20_000 });
-    const body = 'x'.repeat(6_000);
-    await create('resp_1', { body });
-    await create('resp_2', { body });
-    await expect(create('resp_3', { body })).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
-    const huge = create('resp_3', { body: 'x'.repeat(20_000) });
-    await expect(huge).rejects.toMatchObject({ code: 'body_too_large' });
-    const { next, append, end } = await begin();
-    await append('y'.repeat(2_000), next);
-    expect(await end(next + 1)).toBe('ended');
-    // Its request is gone, its events are not.
-    await create('resp_3', { body: 'short' });
-    expect(await eventsOf()).toContain('completed;');
-    await create('resp_4', { body: 'x'.repeat(8_000) });
-    expect(await responses.find('ada', 'resp_1')).toBeUndefined();
-    await removeBackgroundResponsesOfOwner(redis, prefix, 'ada');
-    expect(await redis.keys(`${prefix}background-*`)).toEqual([`${prefix}background-total`]);
-    expect(await redis.get(`${prefix}background-total`)).toBe('0');
-  });
+it('the room for responses in the background is made by removing the oldest finished ones, and refuses a request if there are none', async () => {
+  const { responses, create, begin, eventsOf, redis, prefix } = await open({ ownerBytes: 20_000 });
+  const body = 'x'.repeat(6_000);
+  for (const id of ['resp_1', 'resp_2']) await create(id, { body });
+  await expect(create('resp_3', { body })).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
+  await expect(create('resp_3', { body: 'x'.repeat(20_000) })).rejects.toMatchObject({ code: 'body_too_large' });
+  const { next, append, end } = await begin();
+  await append('y'.repeat(2_000), next);
+  expect(await end(next + 1)).toBe('ended');
+  // Its request is gone, its events are not.
+  await create('resp_3', { body: 'short' });
+  expect(await eventsOf()).toContain('completed;');
+  await create('resp_4', { body: 'x'.repeat(8_000) });
+  expect(await responses.find('ada', 'resp_1')).toBeUndefined();
+  await removeBackgroundResponsesOfOwner(redis, prefix, 'ada');
+  expect(await redis.keys(`${prefix}background-*`)).toEqual([`${prefix}background-total`]);
+  expect(await redis.get(`${prefix}background-total`)).toBe('0');
+});
 
-  it('is made by dropping the events of a response that has too many, not the response', async () => {
-    const { responses, begin, redis, prefix } = await open({ ownerBytes: 20_000 });
-    const { append, next } = await begin();
-    expect(await append('y'.repeat(30_000), next)).toBe(true);
-    expect(await responses.read('ada', 'resp_1', -1)).toMatchObject({ areGone: true, events: [] });
-    expect(await append('y', next + 1)).toBe(true);
-    expect(Number(await redis.get(`${prefix}background-total`))).toBeLessThan(2_000);
-    // The events of later runs are not kept either, and the response can be removed.
-    const second = await begin();
-    expect(second.next).toBe(next + 2);
-    expect(await second.end(next + 2)).toBe('ended');
-    expect(await responses.delete('ada', 'resp_1')).toBe(true);
-    expect(await responses.find('ada', 'resp_1')).toBeUndefined();
-  });
+it('the room for responses in the background is made by dropping the events of a response that has too many, not the response', async () => {
+  const { responses, begin, redis, prefix } = await open({ ownerBytes: 20_000 });
+  const { append, next } = await begin();
+  expect(await append('y'.repeat(30_000), next)).toBe(true);
+  expect(await responses.read('ada', 'resp_1', -1)).toMatchObject({ areGone: true, events: [] });
+  expect(await append('y', next + 1)).toBe(true);
+  expect(Number(await redis.get(`${prefix}background-total`))).toBeLessThan(2_000);
+  // The events of later runs are not kept either, and the response can be removed.
+  const second = await begin();
+  expect(second.next).toBe(next + 2);
+  expect(await second.end(next + 2)).toBe('ended');
+  expect(await responses.delete('ada', 'resp_1')).toBe(true);
+  expect(await responses.find('ada', 'resp_1')).toBeUndefined();
+});
 
-  it('is bounded by a number of unfinished responses per owner', async () => {
-    const opened = await open({ maxOpen: 2 });
-    expect(await opened.create('resp_1')).toBe(1);
-    expect(await opened.create('resp_2')).toBe(2);
-    await expect(opened.create('resp_3')).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
-    expect(await opened.create('resp_4', { owner: 'bob' })).toBe(1);
-    const { next, end } = await opened.begin();
-    await end(next);
-    await opened.create('resp_3');
-  });
+it('the room for responses in the background is bounded by a number of unfinished responses per owner', async () => {
+  const opened = await open({ maxOpen: 2 });
+  expect(await opened.create('resp_1')).toBe(1);
+  expect(await opened.create('resp_2')).toBe(2);
+  await expect(opened.create('resp_3')).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
+  expect(await opened.create('resp_4', { owner: 'bob' })).toBe(1);
+  const { next, end } = await opened.begin();
+  await end(next);
+  await opened.create('resp_3');
+});
 
-  it('is free again when they expire, even if Redis has removed them by itself', async () => {
-    const opened = await open({ openMs: 50, keepMs: 50, maxOpen: 2 });
-    const { redis, prefix, work } = opened;
-    await opened.create('resp_1', { body: 'x'.repeat(6_000) });
-    await opened.create('resp_2');
-    await redis.del(...['response', 'texts', 'events'].map((kind) => `${prefix}background-${kind}:resp_1`));
-    await until(async () => {
-      await work.sweep();
-      return (await redis.keys(`${prefix}background-*`)).join() === `${prefix}background-total`;
-    });
-    expect(await redis.get(`${prefix}background-total`)).toBe('0');
-    await opened.create('resp_3');
+it('the room for responses in the background is free again when they expire, even if Redis has removed them by itself', async () => {
+  const opened = await open({ openMs: 50, keepMs: 50, maxOpen: 2 });
+  const { redis, prefix, work } = opened;
+  await opened.create('resp_1', { body: 'x'.repeat(6_000) });
+  await opened.create('resp_2');
+  await redis.del(...['response', 'texts', 'events'].map((kind) => `${prefix}background-${kind}:resp_1`));
+  await until(async () => {
+    await work.sweep();
+    return (await redis.keys(`${prefix}background-*`)).join() === `${prefix}background-total`;
   });
+  expect(await redis.get(`${prefix}background-total`)).toBe('0');
+  await opened.create('resp_3');
 });
 
 it('changes of responses reach their listeners, also after the connection was lost', async () => {

@@ -1,15 +1,12 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { FileRecords, type FileBounds, type FileRecord } from '#shared/accounts/files/file-records.ts';
 import { makeOwners } from '../../../helpers/accounts/make-owners.ts';
-import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { useKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { until } from '../../../helpers/until.ts';
 
 const roomy: FileBounds = { ownerBytes: 1_000_000, totalBytes: 10_000_000 };
 
-let open: OpenKeyStore;
-beforeEach(async () => {
-  open = await openKeyStore();
-});
+const open = useKeyStore();
 
 function openRecords(bounds: Partial<FileBounds> = {}): FileRecords {
   return new FileRecords(open.redis, open.prefix, { bounds: { ...roomy, ...bounds }, report: open.noteUnreadable });
@@ -30,122 +27,110 @@ async function add(records: FileRecords, owner: string, file: FileRecord): Promi
 }
 
 const newest = { newestFirst: true, limit: 100 };
+const quotaExceeded = { code: 'storage_quota_exceeded' };
 
-describe('the records of files', () => {
-  it('are found, listed and removed only by their owner', async () => {
-    const records = openRecords();
-    const file = record('a');
-    await add(records, 'ada', file);
-    expect(await records.find('ada', 'a')).toEqual(file);
-    for (const id of ['a', 'ada:a', '*', '']) expect(await records.find('bob', id)).toBeUndefined();
-    expect(await records.list('bob', newest)).toEqual({ files: [], hasMore: false });
-    expect(await records.delete('bob', 'a')).toBeUndefined();
-    expect(await records.delete('ada', 'a')).toBe('object-a');
-    expect(await records.delete('ada', 'a')).toBeUndefined();
-    expect(await records.find('ada', 'a')).toBeUndefined();
-  });
-
-  it('are listed page by page in both orders and directions, also of one purpose', async () => {
-    const records = openRecords();
-    const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
-    for (const [at, id] of ids.entries())
-      await add(records, 'ada', record(id, { purpose: at % 2 === 0 ? 'batch' : 'vision', createdAt: 5 }));
-    /** The files of a page, with `…` behind them where more follow. */
-    const page = async (query: object): Promise<string | undefined> => {
-      const found = await records.list('ada', { newestFirst: true, limit: 3, ...query });
-      return found && `${found.files.map(({ id }) => id).join('')}${found.hasMore ? '…' : ''}`;
-    };
-    const oldest = { newestFirst: false };
-    const before = [
-      {},
-      { after: 'e' },
-      { after: 'b' },
-      { after: 'a' },
-      { before: 'a' },
-      { before: 'd' },
-      { before: 'g' },
-    ];
-    expect(await Promise.all(before.map(page))).toEqual(['gfe…', 'dcb…', 'a', '', 'dcb…', 'gfe', '']);
-    expect(await page({ ...oldest, after: 'c' })).toBe('def…');
-    expect(await page({ purpose: 'vision' })).toBe('fdb');
-    expect(await page({ purpose: 'batch', after: 'g', limit: 2 })).toBe('ec…');
-    for (const unknown of [{ after: 'unknown' }, { purpose: 'vision', after: 'g' }])
-      expect(await page(unknown)).toBeUndefined();
-    for (const id of ['g', 'f', 'e']) await records.delete('ada', id);
-    const after = [{ after: 'e' }, { before: 'e' }, { purpose: 'batch', after: 'e' }];
-    expect(await Promise.all(after.map(page))).toEqual(['dcb…', '', 'ca']);
-    expect(await page({ ...oldest, before: 'f' })).toBe('bcd…');
-    expect(await page({ ...oldest, after: 'f' })).toBe('');
-  });
-
-  it('leave nothing in Redis after their removal but their place for a day, and the entry to remove their objects', async () => {
-    const records = openRecords();
-    await add(records, 'ada', record('a'));
-    await reserve(records, 'ada', 'upload', 500);
-    await records.abandon('upload');
-    await records.delete('ada', 'a');
-    expect((await records.takeRemovals(10)).sort()).toEqual(['object-a', 'upload']);
-    expect(await records.takeRemovals(10)).toEqual([]);
-    for (const object of ['object-a', 'upload']) await records.noteRemoved(object);
-    const left = (await open.redis.keys(`${open.prefix}*`)).map((name) => name.slice(open.prefix.length));
-    expect(left.sort()).toEqual(['file-number', 'file-place:ada:a', 'file-total']);
-    expect(await open.redis.pttl(`${open.prefix}file-place:ada:a`)).toBeGreaterThan(0);
-    expect(await open.redis.get(`${open.prefix}file-total`)).toBe('0');
-  });
-
-  it('of a newer release are read as far as this one defines their fields, and unreadable ones are left out', async () => {
-    const records = openRecords();
-    await add(records, 'ada', record('a'));
-    await add(records, 'ada', record('b'));
-    const name = `${open.prefix}files-of:ada`;
-    await open.redis.hset(name, 'a', JSON.stringify({ ...record('a'), colour: 'blue' }), 'b', '{"id":"b"}');
-    expect((await records.list('ada', newest))?.files.map(({ id }) => id)).toEqual(['a']);
-    expect(await records.find('ada', 'b')).toBeUndefined();
-    expect(open.unreadable[0]).toContain('a file: object: invalid_type');
-  });
+it('the records of files are found, listed and removed only by their owner', async () => {
+  const records = openRecords();
+  const file = record('a');
+  await add(records, 'ada', file);
+  expect(await records.find('ada', 'a')).toEqual(file);
+  for (const id of ['a', 'ada:a', '*', '']) expect(await records.find('bob', id)).toBeUndefined();
+  expect(await records.list('bob', newest)).toEqual({ files: [], hasMore: false });
+  expect(await records.delete('bob', 'a')).toBeUndefined();
+  expect(await records.delete('ada', 'a')).toBe('object-a');
+  expect(await records.delete('ada', 'a')).toBeUndefined();
+  expect(await records.find('ada', 'a')).toBeUndefined();
 });
 
-describe('the bounds of files', () => {
-  it('hold when many uploads of one owner race, to the byte', async () => {
-    const records = openRecords({ ownerBytes: 1_000 });
-    const outcomes = await Promise.allSettled(
-      Array.from({ length: 50 }, (_, at) => reserve(records, 'ada', `object-${at}`, 100)),
-    );
-    expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBe(10);
-    for (const outcome of outcomes)
-      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'storage_quota_exceeded' });
-    // Another owner has room of its own, and released room is available again.
-    await reserve(records, 'bob', 'object-of-bob', 1_000);
-    const first = outcomes.findIndex(({ status }) => status === 'fulfilled');
-    await records.abandon(`object-${first}`);
-    await reserve(records, 'ada', 'late', 100);
-    await expect(reserve(records, 'ada', 'later', 1)).rejects.toMatchObject({ code: 'storage_quota_exceeded' });
-  });
+it('the records of files are listed page by page in both orders and directions, also of one purpose', async () => {
+  const records = openRecords();
+  const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+  for (const [at, id] of ids.entries())
+    await add(records, 'ada', record(id, { purpose: at % 2 === 0 ? 'batch' : 'vision', createdAt: 5 }));
+  /** The files of a page, with `…` behind them where more follow. */
+  const page = async (query: object): Promise<string | undefined> => {
+    const found = await records.list('ada', { newestFirst: true, limit: 3, ...query });
+    return found && `${found.files.map(({ id }) => id).join('')}${found.hasMore ? '…' : ''}`;
+  };
+  const oldest = { newestFirst: false };
+  const behind = [undefined, 'e', 'b', 'a'].map((after) => page({ after }));
+  expect(await Promise.all(behind)).toEqual(['gfe…', 'dcb…', 'a', '']);
+  const ahead = ['a', 'd', 'g'].map((before) => page({ before }));
+  expect(await Promise.all(ahead)).toEqual(['dcb…', 'gfe', '']);
+  expect(await page({ ...oldest, after: 'c' })).toBe('def…');
+  expect(await page({ purpose: 'vision' })).toBe('fdb');
+  expect(await page({ purpose: 'batch', after: 'g', limit: 2 })).toBe('ec…');
+  for (const unknown of [{ after: 'unknown' }, { purpose: 'vision', after: 'g' }])
+    expect(await page(unknown)).toBeUndefined();
+  for (const id of ['g', 'f', 'e']) await records.delete('ada', id);
+  const beside = [{ after: 'e' }, { before: 'e' }, { purpose: 'batch', after: 'e' }];
+  expect(await Promise.all(beside.map(page))).toEqual(['dcb…', '', 'ca']);
+  expect(await page({ ...oldest, before: 'f' })).toBe('bcd…');
+  expect(await page({ ...oldest, after: 'f' })).toBe('');
+});
 
-  it('count the bytes of a file in place of those that its upload has reserved', async () => {
-    const records = openRecords({ ownerBytes: 1_000 });
-    await reserve(records, 'ada', 'object-a', 900);
-    await records.keep('ada', record('a', { bytes: 300 }));
-    await reserve(records, 'ada', 'object-b', 700);
-    const more = { owner: 'ada', object: 'object-b', bytes: 300, begins: false, kind: 'file' } as const;
-    await expect(records.reserve(more)).rejects.toMatchObject({ code: 'storage_quota_exceeded' });
-    await records.delete('ada', 'a');
-    await records.reserve(more);
-  });
+it('the records of files leave nothing in Redis after their removal but their place for a day, and the entry to remove their objects', async () => {
+  const records = openRecords();
+  await add(records, 'ada', record('a'));
+  await reserve(records, 'ada', 'upload', 500);
+  await records.abandon('upload');
+  await records.delete('ada', 'a');
+  expect((await records.takeRemovals(10)).sort()).toEqual(['object-a', 'upload']);
+  expect(await records.takeRemovals(10)).toEqual([]);
+  for (const object of ['object-a', 'upload']) await records.noteRemoved(object);
+  const left = (await open.redis.keys(`${open.prefix}*`)).map((name) => name.slice(open.prefix.length));
+  expect(left.sort()).toEqual(['file-number', 'file-place:ada:a', 'file-total']);
+  expect(await open.redis.pttl(`${open.prefix}file-place:ada:a`)).toBeGreaterThan(0);
+  expect(await open.redis.get(`${open.prefix}file-total`)).toBe('0');
+});
 
-  it('of all owners together have an error of their own', async () => {
-    const records = openRecords({ totalBytes: 1_000 });
-    await reserve(records, 'ada', 'a', 800);
-    await expect(reserve(records, 'bob', 'b', 300)).rejects.toMatchObject({ code: 'storage_full' });
-    await reserve(records, 'bob', 'b', 200);
-  });
+it('the records of files of a newer release are read as far as this one defines their fields, and unreadable ones are left out', async () => {
+  const records = openRecords();
+  for (const id of ['a', 'b']) await add(records, 'ada', record(id));
+  const name = `${open.prefix}files-of:ada`;
+  await open.redis.hset(name, 'a', JSON.stringify({ ...record('a'), colour: 'blue' }), 'b', '{"id":"b"}');
+  expect((await records.list('ada', newest))?.files.map(({ id }) => id)).toEqual(['a']);
+  expect(await records.find('ada', 'b')).toBeUndefined();
+  expect(open.unreadable[0]).toContain('a file: object: invalid_type');
+});
 
-  it('do not stop the result of finished work, which counts all the same', async () => {
-    const records = openRecords({ ownerBytes: 100 });
-    await records.reserve({ owner: 'ada', object: 'result', bytes: 500, begins: true, kind: 'part' });
-    await records.keep('ada', record('r', { object: 'result', bytes: 500 }));
-    await expect(reserve(records, 'ada', 'more', 1)).rejects.toMatchObject({ code: 'storage_quota_exceeded' });
-  });
+it('the bounds of files hold when many uploads of one owner race, to the byte', async () => {
+  const records = openRecords({ ownerBytes: 1_000 });
+  const racing = Array.from({ length: 50 }, (_, at) => reserve(records, 'ada', `object-${at}`, 100));
+  const outcomes = await Promise.allSettled(racing);
+  const refusals = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+  expect(refusals).toMatchObject(Array.from({ length: 40 }, () => quotaExceeded));
+  // Another owner has room of its own, and released room is available again.
+  await reserve(records, 'bob', 'object-of-bob', 1_000);
+  const first = outcomes.findIndex(({ status }) => status === 'fulfilled');
+  await records.abandon(`object-${first}`);
+  await reserve(records, 'ada', 'late', 100);
+  await expect(reserve(records, 'ada', 'later', 1)).rejects.toMatchObject(quotaExceeded);
+});
+
+it('the bounds of files count the bytes of a file in place of those that its upload has reserved', async () => {
+  const records = openRecords({ ownerBytes: 1_000 });
+  await reserve(records, 'ada', 'object-a', 900);
+  await records.keep('ada', record('a', { bytes: 300 }));
+  await reserve(records, 'ada', 'object-b', 700);
+  const more = { owner: 'ada', object: 'object-b', bytes: 300, begins: false, kind: 'file' } as const;
+  await expect(records.reserve(more)).rejects.toMatchObject(quotaExceeded);
+  await records.delete('ada', 'a');
+  await records.reserve(more);
+});
+
+it('the bounds of files of all owners together have an error of their own', async () => {
+  const records = openRecords({ totalBytes: 1_000 });
+  await reserve(records, 'ada', 'a', 800);
+  await expect(reserve(records, 'bob', 'b', 300)).rejects.toMatchObject({ code: 'storage_full' });
+  await reserve(records, 'bob', 'b', 200);
+});
+
+it('the bounds of files do not stop the result of finished work, which counts all the same', async () => {
+  const records = openRecords({ ownerBytes: 100 });
+  await records.reserve({ owner: 'ada', object: 'result', bytes: 500, begins: true, kind: 'part' });
+  await records.keep('ada', record('r', { object: 'result', bytes: 500 }));
+  await expect(reserve(records, 'ada', 'more', 1)).rejects.toMatchObject(quotaExceeded);
 });
 
 it('the results of batches leave room for the files that they are joined into, and give it back', async () => {
@@ -203,7 +188,7 @@ it('a deleted owner loses its files, and those of uploads that still run, and no
     expect(await records.find(owner, `f-${owner}`)).toBeUndefined();
     const late = record('late', { object: `running-${owner}` });
     await expect(records.keep(owner, late)).rejects.toMatchObject({ code: 'store_unavailable' });
-    await expect(reserve(records, owner, 'new', 1)).rejects.toMatchObject({ code: 'storage_quota_exceeded' });
+    await expect(reserve(records, owner, 'new', 1)).rejects.toMatchObject(quotaExceeded);
   }
   expect((await records.takeRemovals(10)).sort()).toEqual([`object-f-${key.id}`, `object-f-${team.id}`].sort());
   expect(await records.find('ada', 'f-ada')).toBeDefined();

@@ -1,15 +1,14 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { FileRecords } from '#shared/accounts/files/file-records.ts';
 import { createKey, createOwnedKey, rotateKey } from '#shared/accounts/keys/create-key.ts';
 import type { FoundKey } from '#shared/accounts/keys/key-record.ts';
 import { made } from '../../../helpers/accounts/made.ts';
-import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { useKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
-let open: OpenKeyStore;
+const open = useKeyStore();
 let files: FileRecords;
 let teamId: string;
 beforeEach(async () => {
-  open = await openKeyStore();
   const bounds = { ownerBytes: 1_000_000, totalBytes: 10_000_000 };
   files = new FileRecords(open.redis, open.prefix, { bounds, report: () => undefined });
   ({ id: teamId } = await open.accounts.teams.create('Blue'));
@@ -39,64 +38,56 @@ async function rotate({ id }: FoundKey, overlapMs: number, issuedBy?: string): P
 const has = async (owner: string) => (await files.find(owner, `file-${owner}`)) !== undefined;
 const revoke = ({ id }: FoundKey) => open.store.revoke(id, Date.now());
 
-describe('what an issued key has stored', () => {
-  it('stays while the previous key can read it, whichever of the two is revoked first', async () => {
-    const first = await issue();
-    const second = await rotate(first, 60_000);
-    const third = await rotate(second, 60_000);
-    await revoke(third);
-    expect(await has(first.id)).toBe(true);
-    await revoke(first);
-    expect(await has(first.id)).toBe(true);
-    await revoke(second);
-    expect(await has(first.id)).toBe(false);
-  });
+it('what an issued key has stored stays while the previous key can read it, whichever of the two is revoked first', async () => {
+  const first = await issue();
+  const second = await rotate(first, 60_000);
+  const third = await rotate(second, 60_000);
+  await revoke(third);
+  expect(await has(first.id)).toBe(true);
+  await revoke(first);
+  expect(await has(first.id)).toBe(true);
+  await revoke(second);
+  expect(await has(first.id)).toBe(false);
+});
 
-  it('goes with the last key of a rotation, also what an earlier key that is over has stored alone', async () => {
-    const first = await issue();
-    const second = await rotate(first, 0, 'ada');
-    await keep(second.id);
-    expect(second.storesAs).toBe(second.id);
-    await revoke(second);
-    expect(await Promise.all([has(first.id), has(second.id)])).toEqual([false, false]);
-  });
+it('what an issued key has stored goes with the last key of a rotation, also what an earlier key that is over has stored alone', async () => {
+  const first = await issue();
+  const second = await rotate(first, 0, 'ada');
+  await keep(second.id);
+  expect(second.storesAs).toBe(second.id);
+  await revoke(second);
+  expect(await Promise.all([has(first.id), has(second.id)])).toEqual([false, false]);
+});
 
-  it('of a router key goes with its successor, but not before the key is over', async () => {
-    const { record: first } = await createKey(open.store, { kind: 'router', name: 'router', class: 'normal' });
-    await keep(first.id);
-    const second = await rotate(first, 60_000);
-    const third = await rotate(second, 0);
-    await keep(second.id);
-    await revoke(third);
-    expect(await Promise.all([has(first.id), has(second.id)])).toEqual([true, false]);
-    await revoke(first);
-    expect(await has(first.id)).toBe(false);
-  });
+it('what an issued key has stored of a router key goes with its successor, but not before the key is over', async () => {
+  const { record: first } = await createKey(open.store, { kind: 'router', name: 'router', class: 'normal' });
+  await keep(first.id);
+  const second = await rotate(first, 60_000);
+  const third = await rotate(second, 0);
+  await keep(second.id);
+  await revoke(third);
+  expect(await Promise.all([has(first.id), has(second.id)])).toEqual([true, false]);
+  await revoke(first);
+  expect(await has(first.id)).toBe(false);
+});
 
-  it('stays when its successor, which is over, makes room for another key', async () => {
-    const first = await issue();
-    const second = await rotate(first, 60_000);
-    // The others are in use, and the successor is the oldest one that is not.
-    await open.redis.hset(`${open.prefix}key:${second.id}`, 'expiresAt', Date.now() - 1);
-    await fill();
-    expect(await open.store.find(second.id)).toBeUndefined();
-    expect(await has(first.id)).toBe(true);
-  });
-
-  it('goes when the last key with it makes room for another key', async () => {
-    const first = await issue();
-    await open.redis.hset(`${open.prefix}key:${first.id}`, 'expiresAt', Date.now() - 1);
-    await fill();
-    expect(await open.store.find(first.id)).toBeUndefined();
-    expect(await has(first.id)).toBe(false);
-  });
+it.each([
+  ['stays when its successor', true],
+  ['goes when its last key', false],
+])('what an issued key has stored %s is over and makes room for another key', async (_, stays) => {
+  const first = await issue();
+  const over = stays ? await rotate(first, 60_000) : first;
+  // The others are in use.
+  await open.redis.hset(`${open.prefix}key:${over.id}`, 'expiresAt', Date.now() - 1);
+  await fill();
+  expect(await open.store.find(over.id)).toBeUndefined();
+  expect(await has(first.id)).toBe(stays);
 });
 
 /** Gives the team keys up to the maximum, and one more. */
 async function fill(): Promise<void> {
   const { record } = await createKey(open.store, { kind: 'router', name: 'pattern', class: 'normal' });
-  const count = 201 - (await open.store.listOfOwner(teamId)).length;
-  for (let n = 0; n < count; n++) {
+  for (let n = (await open.store.listOfOwner(teamId)).length; n < 201; n++) {
     const id = `filler${String(n).padStart(6, '0')}`;
     expect(await open.store.create({ ...record, id, kind: 'team', ownerId: teamId })).toBe('created');
   }

@@ -1,14 +1,11 @@
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createFirstRouterKey, createKey, rotateKey } from '#shared/accounts/keys/create-key.ts';
 import { liveKeysByParty } from '#shared/accounts/keys/key-record.ts';
 import { readAllValues } from '../../../helpers/accounts/read-all-values.ts';
 import { made } from '../../../helpers/accounts/made.ts';
-import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { openKeyStore, useKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
-let open: OpenKeyStore;
-beforeEach(async () => {
-  open = await openKeyStore();
-});
+const open = useKeyStore();
 
 describe('KeyStore', () => {
   it('lists every key, oldest first', async () => {

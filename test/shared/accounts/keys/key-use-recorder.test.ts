@@ -1,9 +1,8 @@
-import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
 import { KeyUseRecorder } from '#shared/accounts/keys/key-use-recorder.ts';
+import { silentLog as log } from '../../../helpers/silent-log.ts';
 
-const log = pino({ level: 'silent' });
 let written: Record<string, number>[];
 let recorder: KeyUseRecorder;
 
@@ -14,43 +13,41 @@ beforeEach(() => {
 });
 afterEach(() => void vi.useRealTimers());
 
-describe('KeyUseRecorder', () => {
-  it('writes uses together, to the minute, once a minute for a key', async () => {
-    for (let n = 0; n < 1_000; n += 1) recorder.note(n % 2 === 0 ? 'even' : 'odd');
-    expect(written).toEqual([]);
-    await vi.advanceTimersByTimeAsync(5_000);
-    expect(written).toEqual([{ even: 600_000_000, odd: 600_000_000 }]);
-    recorder.note('even');
-    await vi.advanceTimersByTimeAsync(50_000);
-    expect(written).toHaveLength(1);
-    await vi.advanceTimersByTimeAsync(5_000);
-    recorder.note('even');
-    await vi.advanceTimersByTimeAsync(5_000);
-    expect(written[1]).toEqual({ even: 600_060_000 });
-  });
+it('KeyUseRecorder writes uses together, to the minute, once a minute for a key', async () => {
+  for (let n = 0; n < 1_000; n += 1) recorder.note(n % 2 === 0 ? 'even' : 'odd');
+  expect(written).toEqual([]);
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(written).toEqual([{ even: 600_000_000, odd: 600_000_000 }]);
+  recorder.note('even');
+  await vi.advanceTimersByTimeAsync(50_000);
+  expect(written).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(5_000);
+  recorder.note('even');
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(written[1]).toEqual({ even: 600_060_000 });
+});
 
-  it('writes what is left when it closes, and nothing if nothing is left', async () => {
-    recorder.note('last');
-    await recorder.close();
-    await recorder.close();
-    expect(written).toEqual([{ last: 600_000_000 }]);
-    await vi.advanceTimersByTimeAsync(10_000);
-    expect(written).toHaveLength(1);
-  });
+it('KeyUseRecorder writes what is left when it closes, and nothing if nothing is left', async () => {
+  recorder.note('last');
+  await recorder.close();
+  await recorder.close();
+  expect(written).toEqual([{ last: 600_000_000 }]);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(written).toHaveLength(1);
+});
 
-  it('writes ten thousand keys at once at most', async () => {
-    for (let n = 0; n < 10_001; n += 1) recorder.note(`k${n}`);
-    await recorder.close();
-    expect(Object.keys(written[0] ?? {})).toHaveLength(10_000);
-  });
+it('KeyUseRecorder writes ten thousand keys at once at most', async () => {
+  for (let n = 0; n < 10_001; n += 1) recorder.note(`k${n}`);
+  await recorder.close();
+  expect(Object.keys(written[0] ?? {})).toHaveLength(10_000);
+});
 
-  it('goes on when the store is away', async () => {
-    const noteUses = vi.fn(() => Promise.reject(new RouterError('store_unavailable', 'away')));
-    const away = new KeyUseRecorder({ noteUses }, log);
-    away.note('key');
-    await vi.advanceTimersByTimeAsync(5_000);
-    away.note('other');
-    await away.close();
-    expect(noteUses).toHaveBeenCalledTimes(2);
-  });
+it('KeyUseRecorder goes on when the store is away', async () => {
+  const noteUses = vi.fn(() => Promise.reject(new RouterError('store_unavailable', 'away')));
+  const away = new KeyUseRecorder({ noteUses }, log);
+  away.note('key');
+  await vi.advanceTimersByTimeAsync(5_000);
+  away.note('other');
+  await away.close();
+  expect(noteUses).toHaveBeenCalledTimes(2);
 });

@@ -2,29 +2,29 @@ import * as argon2 from 'argon2';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createKey, type CreatedKey } from '#shared/accounts/keys/create-key.ts';
 import { checksumLength, keyChecksum } from '#shared/accounts/keys/key-format.ts';
-import type { KeyRecord } from '#shared/accounts/keys/key-record.ts';
 import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 import { InvalidKeyError } from '#shared/accounts/keys/invalid-key-error.ts';
-import { KeyVerifier, type KeySource } from '#shared/accounts/keys/key-verifier.ts';
+import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import { generateKey } from '#shared/accounts/keys/generate-key.ts';
 import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { until } from '../../../helpers/until.ts';
 
 const matchesHash = vi.fn(argon2.verify);
+const find = vi.fn<KeyStore['find']>();
 const wrong = { code: 'invalid_api_key' };
 
 let store: KeyStore;
 let good: CreatedKey;
-let source: ReturnType<typeof holdable>;
 let verifier: KeyVerifier;
 
 beforeEach(async () => {
   ({ store } = await openKeyStore());
   good = await createKey(store, { kind: 'router', name: 'good', class: 'high' });
   matchesHash.mockClear();
-  source = holdable();
-  verifier = new KeyVerifier(source, { matchesHash });
+  find.mockReset().mockImplementation((id) => store.find(id));
+  const replaceHash: KeyStore['replaceHash'] = (...hashes) => store.replaceHash(...hashes);
+  verifier = new KeyVerifier({ find, replaceHash }, { matchesHash });
 });
 afterEach(() => void vi.useRealTimers());
 
@@ -34,41 +34,28 @@ function forged(raw: string, n = 0): string {
   return unchecked + keyChecksum(unchecked);
 }
 
+const verify = async (raw: string, by = verifier) => by.verify(raw);
 /** Verifies many keys at once. */
-function verifyAll(verifier: KeyVerifier, raws: string[], onSettled: () => void = () => undefined) {
-  const verify = async (raw: string) => verifier.verify(raw);
-  return Promise.allSettled(raws.map((raw) => verify(raw).finally(onSettled)));
-}
+const verifyAll = (raws: readonly string[], by = verifier) => Promise.allSettled(raws.map((raw) => verify(raw, by)));
+/** Returns the code of a refusal, and the id of the key that it names. */
+const refusalOf = (raw: string) => verify(raw).catch(({ code, key }: InvalidKeyError) => [code, key?.id]);
 
-/** The real store, whose next `find` can be delayed so that something happens meanwhile. */
-function holdable() {
-  let held: Promise<void> | undefined;
-  let finds = 0;
-  return {
-    finds: () => finds,
-    /** Makes the next read at once, and delivers its result when the returned function is called. */
-    hold(): () => void {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      held = promise;
-      return resolve;
-    },
-    async find(id: string): Promise<KeyRecord | undefined> {
-      finds++;
-      const gate = held;
-      held = undefined;
-      const record = await store.find(id);
-      await gate;
-      return record;
-    },
-    replaceHash: (id: string, from: string, to: string) => store.replaceHash(id, from, to),
-  };
+/** Makes the next read of a key at once, and delivers its result when the returned function is called. */
+function holdRead(): () => void {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  find.mockImplementationOnce(async (id) => {
+    const record = await store.find(id);
+    await promise;
+    return record;
+  });
+  return resolve;
 }
 
 describe('KeyVerifier, given a key that is new to it,', () => {
   it('returns its identity, with one hash for a hundred callers at once, and from then on without waiting', async () => {
     const unlimited = { ownerId: undefined, models: undefined, tiers: undefined, tools: undefined, limits: [] };
     const identity = { id: good.record.id, kind: 'router', name: 'good', class: 'high', ...unlimited };
-    const settled = await verifyAll(verifier, Array<string>(100).fill(good.raw));
+    const settled = await verifyAll(Array<string>(100).fill(good.raw));
     expect(settled).toEqual(settled.map(() => ({ status: 'fulfilled', value: identity })));
     expect(verifier.verify(good.raw)).toEqual(identity);
     expect(matchesHash).toHaveBeenCalledOnce();
@@ -76,10 +63,8 @@ describe('KeyVerifier, given a key that is new to it,', () => {
 
   it('names a known key in its refusal, and none for an id that no key has', async () => {
     const refused = async (raw: string): Promise<unknown> => {
-      const error = await Promise.resolve()
-        .then(() => verifier.verify(raw))
-        .catch((thrown: unknown) => thrown);
-      expect(error).toMatchObject({ code: 'invalid_api_key', message: 'Incorrect API key provided.' });
+      const error: unknown = await verify(raw).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ ...wrong, message: 'Incorrect API key provided.' });
       return error instanceof InvalidKeyError ? error.key : 'not said';
     };
     const known = { id: good.record.id, kind: 'router', name: 'good', ownerId: undefined };
@@ -103,30 +88,27 @@ describe('KeyVerifier, given a key that is new to it,', () => {
   it('names the key of a mistyped secret, too, computes no hash for it, and reads its record once', async () => {
     const mistyped = `${good.raw.slice(0, -8)}${'0'.repeat(8)}`;
     const unknown = `rtr_${'0'.repeat(12)}_${'0'.repeat(40)}`;
-    const keyOf = async (raw: string) =>
-      (async () => verifier.verify(raw))().catch((error: InvalidKeyError) => [error.code, error.key?.id]);
     for (let time = 0; time < 3; time += 1) {
-      expect(await keyOf(mistyped)).toEqual(['invalid_api_key', good.record.id]);
-      expect(await keyOf(unknown)).toEqual(['invalid_api_key', undefined]);
+      expect(await refusalOf(mistyped)).toEqual([wrong.code, good.record.id]);
+      expect(await refusalOf(unknown)).toEqual([wrong.code, undefined]);
     }
-    expect(source.finds()).toBe(2);
+    expect(find).toHaveBeenCalledTimes(2);
     expect(matchesHash).not.toHaveBeenCalled();
-    expect(await keyOf('nonsense')).toEqual(['invalid_api_key', undefined]);
+    expect(await refusalOf('nonsense')).toEqual([wrong.code, undefined]);
     await verifier.verify(good.raw);
-    expect(await keyOf(mistyped.replace(/.$/, '1'))).toEqual(['invalid_api_key', good.record.id]);
-    expect(source.finds()).toBe(3);
+    expect(await refusalOf(mistyped.replace(/.$/, '1'))).toEqual([wrong.code, good.record.id]);
+    expect(find).toHaveBeenCalledTimes(3);
   });
 
   it('refuses garbage at once, without reading the store', () => {
     for (const raw of ['', 'sk-12345', `${good.raw}x`, 'x'.repeat(100_000)])
       expect(() => verifier.verify(raw)).toThrow(expect.objectContaining(wrong));
-    expect(source.finds()).toBe(0);
+    expect(find).toHaveBeenCalledTimes(0);
   });
 
   it('refuses the right id and secret in the spelling of another kind, without a hash', async () => {
     const unchecked = `user.${good.record.id}.${good.raw.slice(-40, -checksumLength)}`;
-    const respelled = unchecked + keyChecksum(unchecked);
-    await expect(verifier.verify(respelled)).rejects.toMatchObject(wrong);
+    await expect(verifier.verify(unchecked + keyChecksum(unchecked))).rejects.toMatchObject(wrong);
     expect(matchesHash).not.toHaveBeenCalled();
   });
 
@@ -134,31 +116,29 @@ describe('KeyVerifier, given a key that is new to it,', () => {
     const gate = Promise.withResolvers<void>();
     const heldHash = (hash: string, secret: string) => gate.promise.then(() => matchesHash(hash, secret));
     const verifier = new KeyVerifier(store, { matchesHash: heldHash, concurrency: 1 });
-    const attempts = Array.from({ length: 20 }, (_, n) => forged(good.raw, n));
-    let settled = 0;
-    const verified = verifyAll(verifier, attempts, () => (settled += 1));
+    const reasons: RouterError[] = [];
+    const verified = Array.from({ length: 20 }, (_, n) =>
+      verify(forged(good.raw, n), verifier).catch((error: RouterError) => reasons.push(error)),
+    );
     // The others wait until all have come.
-    await until(() => settled === 15);
+    await until(() => reasons.length === 15);
     gate.resolve();
-    const reasons = (await verified).flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
-    expect(reasons.filter(({ code }) => code === 'invalid_api_key')).toHaveLength(5);
-    expect(reasons.filter(({ code, retryAfter }) => code === 'overloaded' && retryAfter === 2)).toHaveLength(15);
+    await Promise.all(verified);
+    const codes = reasons.map(({ code, retryAfter }) => `${code} ${retryAfter}`);
+    expect(codes.slice(0, 15)).toEqual(Array(15).fill('overloaded 2'));
+    expect(codes.slice(15)).toEqual(Array(5).fill('invalid_api_key undefined'));
     await expect(verifier.verify(good.raw)).resolves.toMatchObject({ id: good.record.id });
   });
 
   it('refuses further ids while five hundred are looked for, whoever has made them up, and serves keys in use', async () => {
     const gate = Promise.withResolvers<void>();
-    const slowStore: KeySource = {
-      find: async (id) => (id === good.record.id ? store.find(id) : gate.promise.then(() => undefined)),
-      replaceHash: () => Promise.resolve(false),
-    };
-    const verifier = new KeyVerifier(slowStore, { matchesHash });
+    const find = async (id: string) => (id === good.record.id ? store.find(id) : gate.promise.then(() => undefined));
+    const verifier = new KeyVerifier({ find, replaceHash: () => Promise.resolve(false) }, { matchesHash });
     await verifier.verify(good.raw);
     const codes: unknown[] = [];
-    const refused = Array.from({ length: 1_000 }, async () => {
-      const outcome = Promise.resolve().then(() => verifier.verify(generateKey('router').raw));
-      await outcome.catch(({ code }: RouterError) => codes.push(code));
-    });
+    const refused = Array.from({ length: 1_000 }, () =>
+      verify(generateKey('router').raw, verifier).catch(({ code }: RouterError) => codes.push(code)),
+    );
     await until(() => codes.length > 0);
     expect(codes).toEqual(Array<string>(488).fill('overloaded'));
     expect(verifier.verify(good.raw)).toMatchObject({ id: good.record.id });
@@ -210,59 +190,60 @@ describe('KeyVerifier, given a key whose hash has another cost,', () => {
   });
 });
 
-describe('KeyVerifier, after an announced change,', () => {
-  it('refuses a key that is revoked while it is being verified', async () => {
-    const release = source.hold();
-    const verifying = verifier.verify(good.raw);
-    await store.revoke(good.record.id, Date.now());
+it('KeyVerifier, after an announced change, refuses a key that is revoked while it is being verified', async () => {
+  const release = holdRead();
+  const verifying = verifier.verify(good.raw);
+  await store.revoke(good.record.id, Date.now());
+  verifier.drop(good.record.id);
+  release();
+  await expect(verifying).rejects.toMatchObject(wrong);
+  expect(() => verifier.verify(good.raw)).toThrow(expect.objectContaining(wrong));
+});
+
+it('KeyVerifier, after an announced change, compares a secret once even when an announcement makes it read the record again', async () => {
+  matchesHash.mockImplementationOnce((...args) => {
     verifier.drop(good.record.id);
-    release();
-    await expect(verifying).rejects.toMatchObject(wrong);
-    expect(() => verifier.verify(good.raw)).toThrow(expect.objectContaining(wrong));
+    return argon2.verify(...args);
   });
+  await expect(verifier.verify(good.raw)).resolves.toMatchObject({ id: good.record.id });
+  expect(find).toHaveBeenCalledTimes(2);
+  expect(matchesHash).toHaveBeenCalledOnce();
+});
 
-  it('compares a secret once even when an announcement makes it read the record again', async () => {
-    matchesHash.mockImplementationOnce((...args) => {
-      verifier.drop(good.record.id);
-      return argon2.verify(...args);
-    });
-    await expect(verifier.verify(good.raw)).resolves.toMatchObject({ id: good.record.id });
-    expect(source.finds()).toBe(2);
-    expect(matchesHash).toHaveBeenCalledOnce();
-  });
+it('KeyVerifier, after an announced change, accepts a key that was created after it had been refused', async () => {
+  const { raw, id, secret } = generateKey('user');
+  await expect(verifier.verify(raw)).rejects.toMatchObject(wrong);
+  const hash = await argon2.hash(secret, { memoryCost: 1024, timeCost: 2, parallelism: 1 });
+  await store.create({ ...good.record, kind: 'user', id, hash });
+  verifier.drop(id);
+  await expect(verifier.verify(raw)).resolves.toMatchObject({ id });
+});
 
-  it('accepts a key that was created after it had been refused', async () => {
-    const answerContext = generateKey('user');
-    await expect(verifier.verify(answerContext.raw)).rejects.toMatchObject(wrong);
-    const hash = await argon2.hash(answerContext.secret, { memoryCost: 1024, timeCost: 2, parallelism: 1 });
-    await store.create({ ...good.record, kind: 'user', id: answerContext.id, hash });
-    verifier.drop(answerContext.id);
-    await expect(verifier.verify(answerContext.raw)).resolves.toMatchObject({ id: answerContext.id });
-  });
+it('KeyVerifier, after an announced change, reads every key again after announcements may have been missed, without a new hash', async () => {
+  const other = await createKey(store, { kind: 'team', name: 'other', class: 'low' });
+  await verifier.verify(good.raw);
+  await verifier.verify(other.raw);
+  await store.revoke(good.record.id, Date.now());
+  verifier.markStale();
+  await expect(verifier.verify(good.raw)).rejects.toMatchObject(wrong);
+  await expect(verifier.verify(other.raw)).resolves.toMatchObject({ id: other.record.id });
+  expect(matchesHash).toHaveBeenCalledTimes(2);
+});
 
-  it('reads every key again after announcements may have been missed, without a new hash', async () => {
-    const other = await createKey(store, { kind: 'team', name: 'other', class: 'low' });
-    await verifier.verify(good.raw);
-    await verifier.verify(other.raw);
-    await store.revoke(good.record.id, Date.now());
-    verifier.markStale();
-    await expect(verifier.verify(good.raw)).rejects.toMatchObject(wrong);
-    await expect(verifier.verify(other.raw)).resolves.toMatchObject({ id: other.record.id });
-    expect(matchesHash).toHaveBeenCalledTimes(2);
-  });
-
-  it.each(['drop', 'markStale'] as const)('does not trust what it read before %s came', async (announcement) => {
+it.each(['drop', 'markStale'] as const)(
+  'KeyVerifier, after an announced change, does not trust what it read before %s came',
+  async (announcement) => {
     await verifier.verify(good.raw);
     verifier.markStale();
-    const release = source.hold();
+    const release = holdRead();
     const verifying = verifier.verify(good.raw);
     // The read has reached the store, which answers one connection in order; then the key is revoked.
     await store.revoke(good.record.id, Date.now());
     verifier[announcement](good.record.id);
     release();
     await expect(verifying).rejects.toMatchObject(wrong);
-  });
-});
+  },
+);
 
 describe('KeyVerifier, as time goes by', () => {
   beforeEach(() => {
@@ -278,10 +259,10 @@ describe('KeyVerifier, as time goes by', () => {
     vi.advanceTimersByTime(29_000);
     expect(verifier.verify(good.raw)).toMatchObject({ id: good.record.id });
     vi.advanceTimersByTime(2_000);
-    const settled = await verifyAll(verifier, Array<string>(50).fill(good.raw));
+    const settled = await verifyAll(Array<string>(50).fill(good.raw));
     expect(new Set(settled.map(({ status }) => status))).toEqual(new Set(['rejected']));
     // First use, two looks again, and the verification that the forgotten key then needs.
-    expect(source.finds()).toBe(4);
+    expect(find).toHaveBeenCalledTimes(4);
   });
 
   it('verifies a wrong key again after a while', async () => {
@@ -289,33 +270,26 @@ describe('KeyVerifier, as time goes by', () => {
     await expect(verifier.verify(raw)).rejects.toMatchObject(wrong);
     vi.advanceTimersByTime(11_000);
     await expect(verifier.verify(raw)).rejects.toMatchObject(wrong);
-    expect(source.finds()).toBe(2);
+    expect(find).toHaveBeenCalledTimes(2);
   });
 });
 
-describe('KeyVerifier, bounded', () => {
-  it('keeps the maximum of keys, those used last, and verifies the others anew', async () => {
-    const verifier = new KeyVerifier(store, { matchesHash, maxKnown: 2 });
-    const keys = [good];
-    for (const name of ['second', 'third']) keys.push(await createKey(store, { kind: 'user', name, class: 'low' }));
-    for (const { raw } of keys) await verifier.verify(raw);
-    const [first, second, third] = keys.map(({ raw }) => verifier.verify(raw));
-    expect(second).not.toBeInstanceOf(Promise);
-    expect(third).not.toBeInstanceOf(Promise);
-    expect(first).toBeInstanceOf(Promise);
-    await first;
-    expect(matchesHash).toHaveBeenCalledTimes(4);
-  });
+it('KeyVerifier keeps the maximum of keys, those used last, and verifies the others anew', async () => {
+  const verifier = new KeyVerifier(store, { matchesHash, maxKnown: 2 });
+  const keys = [good];
+  for (const name of ['second', 'third']) keys.push(await createKey(store, { kind: 'user', name, class: 'low' }));
+  for (const { raw } of keys) await verifier.verify(raw);
+  const verified = keys.map(({ raw }) => verifier.verify(raw));
+  expect(verified.map((each) => each instanceof Promise)).toEqual([true, false, false]);
+  await verified[0];
+  expect(matchesHash).toHaveBeenCalledTimes(4);
+});
 
-  it('does not lose a good key to twenty thousand wrong ones', async () => {
-    const nothing = {
-      find: (id: string) => (id === good.record.id ? store.find(id) : Promise.resolve(undefined)),
-      replaceHash: () => Promise.resolve(false),
-    };
-    const verifier = new KeyVerifier(nothing, { matchesHash });
-    await verifier.verify(good.raw);
-    const some = () => Array.from({ length: 2_000 }, () => generateKey('user').raw);
-    for (let round = 0; round < 10; round++) await verifyAll(verifier, some());
-    expect(verifier.verify(good.raw)).toMatchObject({ id: good.record.id });
-  });
+it('KeyVerifier does not lose a good key to twenty thousand wrong ones', async () => {
+  const find = (id: string) => (id === good.record.id ? store.find(id) : Promise.resolve(undefined));
+  const verifier = new KeyVerifier({ find, replaceHash: () => Promise.resolve(false) }, { matchesHash });
+  await verifier.verify(good.raw);
+  const some = () => Array.from({ length: 2_000 }, () => generateKey('user').raw);
+  for (let round = 0; round < 10; round++) await verifyAll(some(), verifier);
+  expect(verifier.verify(good.raw)).toMatchObject({ id: good.record.id });
 });

@@ -63,14 +63,12 @@ const limits = fc.record({
   costPerDay: optional(120).map(dollars),
   costPerMonth: optional(150).map(dollars),
 }) as fc.Arbitrary<Limits>;
+const among = fc.integer({ min: 1, max: 7 });
+const which = fc.nat(20);
 const step = fc.oneof(
-  {
-    weight: 4,
-    arbitrary: fc.record({ do: fc.constant('reserve' as const), among: fc.integer({ min: 1, max: 7 }), amount }),
-  },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('commit' as const), which: fc.nat(20), amount }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('release' as const), which: fc.nat(20) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('expire' as const), which: fc.nat(20) }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('reserve' as const), among, amount }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('commit' as const), which, amount }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('release' as const, 'expire' as const), which }) },
 );
 
 it('reserving, committing, releasing and expiring in any order does what a simple model does', async () => {
@@ -80,23 +78,19 @@ it('reserving, committing, releasing and expiring in any order does what a simpl
       const names = await redis.keys(`${prefix}*`);
       if (names.length > 0) await redis.del(...names);
       const model = new Model();
-      const [key, user, team] = three;
-      const all: PartyLimits[] = [
-        { party: 'key:k', limits: key },
-        { party: 'user:u', limits: user },
-        { party: 'team:t', limits: team },
-      ];
+      const parties = ['key:k', 'user:u', 'team:t'] as const;
+      const all = parties.map((party, at): PartyLimits => ({ party, limits: three[at] ?? {} }));
       for (const next of steps) {
         const reservation =
           'which' in next ? model.reservations[next.which % (model.reservations.length || 1)] : undefined;
         if (next.do === 'reserve') {
-          const parties = all.filter((_, index) => ((next.among >> index) & 1) === 1);
+          const concerned = all.filter((_, index) => ((next.among >> index) & 1) === 1);
           const before = new Set(await ids());
-          const verdict = await keeper.reserve(parties, next.amount);
-          expect(verdict.granted).toBe(model.fits(parties, next.amount));
+          const verdict = await keeper.reserve(concerned, next.amount);
+          expect(verdict.granted).toBe(model.fits(concerned, next.amount));
           if (verdict.granted) {
             const id = (await ids()).find((each) => !before.has(each)) ?? '';
-            const facts = { id, parties: parties.map(({ party }) => party), amount: next.amount };
+            const facts = { id, parties: concerned.map(({ party }) => party), amount: next.amount };
             model.reservations.push({ ...facts, inForce: true, real: verdict.reservation });
           } else {
             expect(verdict.error.message).not.toBe('A limit is reached.');

@@ -7,7 +7,7 @@ const amount = { tokens: 100, cost: 0 };
 const noon = 43_200_000;
 
 /** A share whose first report Redis has answered, at a time of its clock, with enough for ten requests. Sent at 1,000. */
-function granted(at: number): Share {
+function granted(at = midnight - noon): Share {
   const share = new Share([keyWith({ tokensPerDay: 1_000_000 })], { keepMs: 60_000, renewEveryMs: 20_000 }, 0);
   for (let count = 0; count < 4; count++) share.draw(amount, 900);
   share.report(1_000);
@@ -17,14 +17,14 @@ function granted(at: number): Share {
 
 describe('a share', () => {
   it('is drawn on until it is empty', () => {
-    const share = granted(midnight - noon);
+    const share = granted();
     const drawn = Array.from({ length: 12 }, () => share.draw(amount, 1_020));
     expect(drawn.filter(Boolean)).toHaveLength(10);
     expect(share.status()[0]?.day.reserved.tokens).toBe(1_000);
   });
 
   it('gets back the rest of what a request has drawn when the request ends', () => {
-    const share = granted(midnight - noon);
+    const share = granted();
     expect(share.draw({ tokens: 1_000, cost: 0 }, 1_020)).toBe(true);
     expect(share.draw(amount, 1_020)).toBe(false);
     share.end({ tokens: 1_000, cost: 0 }, { tokens: 850, cost: 0 });
@@ -40,13 +40,13 @@ describe('a share', () => {
   });
 
   it('is not drawn on when its time in Redis may soon be over', () => {
-    const share = granted(midnight - noon);
+    const share = granted();
     expect(share.draw(amount, 45_999)).toBe(true);
     expect(share.draw(amount, 46_000)).toBe(false);
   });
 
   it('is not drawn on after a failed report until the same report is confirmed', () => {
-    const share = granted(midnight - noon);
+    const share = granted();
     share.draw(amount, 1_020);
     share.end(amount, { tokens: 30, cost: 0 });
     const report = share.report(1_100);
@@ -58,7 +58,7 @@ describe('a share', () => {
   });
 
   it('keeps nothing for requests to come once a limit is near', () => {
-    const share = granted(midnight - noon);
+    const share = granted();
     share.draw(amount, 1_020);
     share.end(amount, amount);
     share.report(1_100);

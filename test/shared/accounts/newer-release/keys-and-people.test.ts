@@ -1,17 +1,14 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { createKey, createOwnedKey, rotateKey } from '#shared/accounts/keys/create-key.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import { UnreadableRecordError } from '#shared/accounts/redis/stored-records.ts';
 import { made } from '../../../helpers/accounts/made.ts';
-import { makeAdmin, openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { makeAdmin, useKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
-let open: OpenKeyStore;
+const open = useKeyStore();
 let redis: OpenKeyStore['redis'];
 let prefix: string;
-beforeEach(async () => {
-  open = await openKeyStore();
-  ({ prefix, redis } = open);
-});
+beforeEach(() => void ({ prefix, redis } = open));
 
 /** A key of this name, and what its record in Redis is called. */
 async function makeKey(name: string) {
@@ -26,62 +23,55 @@ async function makeOwnedKey(ownerId: string) {
 const verify = async (raw: string, verifier = new KeyVerifier(open.store)) => verifier.verify(raw);
 
 /** What a newer release might write of a key. */
-const newerKey = {
-  class: 'urgent',
-  tiers: '["gpu","quantum"]',
-  limits: '{"requestsPerMinute":7,"imagesPerDay":3}',
-  addresses: '["10.0.0.0/8"]',
-};
+const ownFields = { class: 'urgent', tiers: '["gpu","quantum"]', addresses: '["10.0.0.0/8"]' };
+const newerKey = { ...ownFields, limits: '{"requestsPerMinute":7,"imagesPerDay":3}' };
 
-describe('a key of a newer release', () => {
-  it('is read without what this release does not define: the class is normal, and no limit is lost', async () => {
-    const { id, raw, at } = await makeKey('new');
-    await redis.hset(at, newerKey);
-    const read = { class: 'normal', tiers: ['gpu'], limits: { requestsPerMinute: 7 } };
-    expect(await open.store.find(id)).toMatchObject(read);
-    expect(await open.store.list()).toMatchObject([read]);
-    expect(await verify(raw)).toMatchObject({ id, class: 'normal', tiers: ['gpu'] });
-    expect(open.unreadable).toEqual([]);
-    // It may use no tier when all of its tiers are of the newer release.
-    await redis.hset(at, { tiers: '["quantum"]' });
-    expect(await verify(raw)).toMatchObject({ tiers: [] });
-  });
-
-  it('keeps what this release does not define when it is changed', async () => {
-    const { id, at } = await makeKey('new');
-    await redis.hset(at, newerKey);
-    expect(await open.store.change(id, { name: 'renamed', limits: { tokensPerDay: 9 } })).toBe('changed');
-    const { limits, ...fields } = await redis.hgetall(at);
-    const { class: urgent, tiers, addresses } = newerKey;
-    expect(fields).toMatchObject({ name: 'renamed', class: urgent, tiers, addresses });
-    expect(JSON.parse(limits ?? '')).toEqual({ tokensPerDay: 9, imagesPerDay: 3 });
-  });
-
-  it('passes everything on to its successor', async () => {
-    const ada = await makeAdmin(open);
-    const { record } = await makeOwnedKey(ada.id);
-    await redis.hset(`${prefix}key:${record.id}`, newerKey);
-    const old = made(await open.store.find(record.id));
-    const next = made(await rotateKey(open.store, old, { createdBy: ada.id, overlapMs: 1_000 }));
-    const { id, hash, createdAt } = next.record;
-    const passedOn = { ...newerKey, kind: 'user', name: 'mine', ownerId: ada.id, createdBy: ada.id, countedAs: old.id };
-    const own = { id, hash, firstFour: next.raw.slice(-40, -36), lastFour: next.raw.slice(-4) };
-    const stored = { ...passedOn, ...own, createdAt: String(createdAt) };
-    expect(await redis.hgetall(`${prefix}key:${id}`)).toEqual(stored);
-    expect(await verify(next.raw)).toMatchObject({ id: next.record.id });
-  });
+it('a key of a newer release is read without what this release does not define: the class is normal, and no limit is lost', async () => {
+  const { id, raw, at } = await makeKey('new');
+  await redis.hset(at, newerKey);
+  const read = { class: 'normal', tiers: ['gpu'], limits: { requestsPerMinute: 7 } };
+  expect(await open.store.find(id)).toMatchObject(read);
+  expect(await open.store.list()).toMatchObject([read]);
+  expect(await verify(raw)).toMatchObject({ id, class: 'normal', tiers: ['gpu'] });
+  expect(open.unreadable).toEqual([]);
+  // It may use no tier when all of its tiers are of the newer release.
+  await redis.hset(at, { tiers: '["quantum"]' });
+  expect(await verify(raw)).toMatchObject({ tiers: [] });
 });
 
-describe('a key that cannot be read', () => {
-  const garbage: [string, (name: string) => Promise<unknown>][] = [
-    ['a limit of another form', (name) => redis.hset(name, 'limits', '{"requestsPerMinute":"hunter2"}')],
-    ['no JSON', (name) => redis.hset(name, 'limits', 'hunter2')],
-    ['an expiry of another form', (name) => redis.hset(name, 'expiresAt', 'hunter2')],
-    ['a field that is gone', (name) => redis.hdel(name, 'hash')],
-    ['another type', async (name) => [await redis.del(name), await redis.set(name, 'hunter2')]],
-  ];
+it('a key of a newer release keeps what this release does not define when it is changed', async () => {
+  const { id, at } = await makeKey('new');
+  await redis.hset(at, newerKey);
+  expect(await open.store.change(id, { name: 'renamed', limits: { tokensPerDay: 9 } })).toBe('changed');
+  const { limits, ...fields } = await redis.hgetall(at);
+  expect(fields).toMatchObject({ name: 'renamed', ...ownFields });
+  expect(JSON.parse(limits ?? '')).toEqual({ tokensPerDay: 9, imagesPerDay: 3 });
+});
 
-  it.each(garbage)('is left out of lists and reported without its content: %s', async (_, spoil) => {
+it('a key of a newer release passes everything on to its successor', async () => {
+  const ada = await makeAdmin(open);
+  const { record } = await makeOwnedKey(ada.id);
+  await redis.hset(`${prefix}key:${record.id}`, newerKey);
+  const old = made(await open.store.find(record.id));
+  const next = made(await rotateKey(open.store, old, { createdBy: ada.id, overlapMs: 1_000 }));
+  const { id, hash, createdAt } = next.record;
+  const passedOn = { ...newerKey, kind: 'user', name: 'mine', ownerId: ada.id, createdBy: ada.id, countedAs: old.id };
+  const own = { id, hash, firstFour: next.raw.slice(-40, -36), lastFour: next.raw.slice(-4) };
+  expect(await redis.hgetall(`${prefix}key:${id}`)).toEqual({ ...passedOn, ...own, createdAt: String(createdAt) });
+  expect(await verify(next.raw)).toMatchObject({ id });
+});
+
+const garbage: [string, (name: string) => Promise<unknown>][] = [
+  ['a limit of another form', (name) => redis.hset(name, 'limits', '{"requestsPerMinute":"hunter2"}')],
+  ['no JSON', (name) => redis.hset(name, 'limits', 'hunter2')],
+  ['an expiry of another form', (name) => redis.hset(name, 'expiresAt', 'hunter2')],
+  ['a field that is gone', (name) => redis.hdel(name, 'hash')],
+  ['another type', async (name) => [await redis.del(name), await redis.set(name, 'hunter2')]],
+];
+
+it.each(garbage)(
+  'a key that cannot be read is left out of lists and reported without its content: %s',
+  async (_, spoil) => {
     const [bad, good] = [await makeKey('bad'), await makeKey('good')];
     await spoil(bad.at);
     expect((await open.store.list()).map((key) => key.name)).toEqual(['good']);
@@ -90,39 +80,37 @@ describe('a key that cannot be read', () => {
     await expect(open.store.find(bad.id)).rejects.toThrow(UnreadableRecordError);
     await expect(verify(bad.raw)).rejects.toMatchObject({ code: 'store_unavailable', retryAfter: 2 });
     expect(await verify(good.raw)).toMatchObject({ name: 'good' });
-  });
+  },
+);
 
-  it('is refused even though it was known before: it may have been revoked', async () => {
-    const { raw, at } = await makeKey('known');
-    const verifier = new KeyVerifier(open.store, { graceMs: 3_600_000 });
-    await verifier.verify(raw);
-    await redis.hset(at, 'limits', 'hunter2');
-    verifier.markStale();
-    await expect(verify(raw, verifier)).rejects.toThrow(UnreadableRecordError);
-  });
+it('a key that cannot be read is refused even though it was known before: it may have been revoked', async () => {
+  const { raw, at } = await makeKey('known');
+  const verifier = new KeyVerifier(open.store, { graceMs: 3_600_000 });
+  await verifier.verify(raw);
+  await redis.hset(at, 'limits', 'hunter2');
+  verifier.markStale();
+  await expect(verify(raw, verifier)).rejects.toThrow(UnreadableRecordError);
+});
 
-  it('can be revoked', async () => {
-    const { id, at } = await makeKey('bad');
-    await redis.hset(at, 'limits', 'hunter2');
-    expect(await open.store.revoke(id, 1_000)).toBe('revoked');
-    expect(await open.store.readName(id)).toBe('bad');
-  });
+it('a key that cannot be read can be revoked', async () => {
+  const { id, at } = await makeKey('bad');
+  await redis.hset(at, 'limits', 'hunter2');
+  expect(await open.store.revoke(id, 1_000)).toBe('revoked');
+  expect(await open.store.readName(id)).toBe('bad');
+});
 
-  it('makes no room for a new key of an owner with the maximum of keys', async () => {
-    const ada = await makeAdmin(open);
-    const { record } = await createKey(open.store, { kind: 'user', name: 'k', class: 'normal' });
-    const ids = Array.from({ length: 200 }, (_, index) => `k${String(index).padStart(11, '0')}`);
-    for (const id of ids) await open.store.create({ ...record, id, ownerId: ada.id });
-    await redis.hset(`${prefix}key:${ids[0]}`, 'expiresAt', 'hunter2');
-    expect(await open.store.create({ ...record, id: 'another', ownerId: ada.id })).toBe('too many');
-  });
+it('a key that cannot be read makes no room for a new key of an owner with the maximum of keys', async () => {
+  const ada = await makeAdmin(open);
+  const { record } = await createKey(open.store, { kind: 'user', name: 'k', class: 'normal' });
+  const ids = Array.from({ length: 200 }, (_, index) => `k${String(index).padStart(11, '0')}`);
+  for (const id of ids) await open.store.create({ ...record, id, ownerId: ada.id });
+  await redis.hset(`${prefix}key:${ids[0]}`, 'expiresAt', 'hunter2');
+  expect(await open.store.create({ ...record, id: 'another', ownerId: ada.id })).toBe('too many');
 });
 
 it('an owner whose record cannot be read makes only their own keys unusable', async () => {
   const ada = await makeAdmin(open);
-  const mine = await makeOwnedKey(ada.id);
-  const other = await makeKey('other');
-  if (typeof mine === 'string') throw new Error(mine);
+  const [mine, other] = [await makeOwnedKey(ada.id), await makeKey('other')];
   await redis.hset(`${prefix}user:${ada.id}`, 'limits', 'hunter2');
   // Both may have been made in the same millisecond.
   const listed = (await open.store.list()).toSorted((one, two) => one.name.localeCompare(two.name));
@@ -131,55 +119,49 @@ it('an owner whose record cannot be read makes only their own keys unusable', as
   expect(await verify(other.raw)).toMatchObject({ name: 'other' });
 });
 
-describe('a person of a newer release', () => {
-  it('has the lowest role in place of one that this release does not define, and keeps the stored one when blocked', async () => {
-    const ada = await makeAdmin(open);
-    const { users } = open.accounts;
-    await redis.hset(`${prefix}user:${ada.id}`, { role: 'auditor', locale: 'de' });
-    expect(await users.find(ada.id)).toMatchObject({ role: 'member', name: 'Ada' });
-    expect(await users.list()).toMatchObject([{ role: 'member' }]);
-    await redis.sadd(`${prefix}admins`, 'somebody else');
-    expect(await users.change(ada.id, { blocked: true, limits: { costPerDay: 1 } }, 5)).toBe('changed');
-    const stored = { role: 'auditor', locale: 'de', blockedAt: '5', limits: '{"costPerDay":1}' };
-    expect(await redis.hgetall(`${prefix}user:${ada.id}`)).toMatchObject(stored);
-  });
+it('a person of a newer release has the lowest role in place of one that this release does not define, and keeps the stored one when blocked', async () => {
+  const ada = await makeAdmin(open);
+  const { users } = open.accounts;
+  await redis.hset(`${prefix}user:${ada.id}`, { role: 'auditor', locale: 'de' });
+  expect(await users.find(ada.id)).toMatchObject({ role: 'member', name: 'Ada' });
+  expect(await users.list()).toMatchObject([{ role: 'member' }]);
+  await redis.sadd(`${prefix}admins`, 'somebody else');
+  expect(await users.change(ada.id, { blocked: true, limits: { costPerDay: 1 } }, 5)).toBe('changed');
+  const stored = { role: 'auditor', locale: 'de', blockedAt: '5', limits: '{"costPerDay":1}' };
+  expect(await redis.hgetall(`${prefix}user:${ada.id}`)).toMatchObject(stored);
+});
 
-  it('gets the role that the invitation names, even if this release does not define it', async () => {
-    const ada = await makeAdmin(open);
-    const { invitations, links, users } = open.accounts;
-    const invited = made(
-      await invitations.create({ email: 'b@example.com', role: 'member', invitedBy: ada.id, ms: 60_000 }),
-    );
-    await redis.hset(`${prefix}invitation:${invited.invitation.id}`, { role: 'auditor', note: 'hello' });
-    expect(await invitations.list()).toMatchObject([{ role: 'member', email: 'b@example.com' }]);
-    const link = await links.find(invited.token);
-    if (link?.kind !== 'invitation') throw new Error('the link is gone');
-    const bob = { name: 'Bob', passwordHash: '$' };
-    const { id } = made(await links.acceptInvitation(invited.token, link.invitation, bob, {}));
-    expect(await redis.hget(`${prefix}user:${id}`, 'role')).toBe('auditor');
-    expect(await users.find(id)).toMatchObject({ role: 'member' });
-  });
+it('a person of a newer release gets the role that the invitation names, even if this release does not define it', async () => {
+  const ada = await makeAdmin(open);
+  const { invitations, links, users } = open.accounts;
+  const asked = { email: 'b@example.com', role: 'member', invitedBy: ada.id, ms: 60_000 } as const;
+  const { token, invitation } = made(await invitations.create(asked));
+  await redis.hset(`${prefix}invitation:${invitation.id}`, { role: 'auditor', note: 'hello' });
+  expect(await invitations.list()).toMatchObject([{ role: 'member', email: 'b@example.com' }]);
+  const link = await links.find(token);
+  if (link?.kind !== 'invitation') throw new Error('the link is gone');
+  const { id } = made(await links.acceptInvitation(token, link.invitation, { name: 'Bob', passwordHash: '$' }, {}));
+  expect(await redis.hget(`${prefix}user:${id}`, 'role')).toBe('auditor');
+  expect(await users.find(id)).toMatchObject({ role: 'member' });
+});
 
-  it('who cannot be read is left out of lists, and fails alone', async () => {
-    const ada = await makeAdmin(open);
-    const { users, sessions, links } = open.accounts;
-    const session = (await sessions.open(ada)) ?? '';
-    await redis.zadd(`${prefix}users`, 1, 'bad');
-    await redis.hset(`${prefix}user:bad`, { id: 'bad', epoch: 'hunter2' });
-    expect((await users.list()).map(({ id }) => id)).toEqual([ada.id]);
-    await expect(users.find('bad')).rejects.toThrow('user bad');
-    expect(await sessions.find(session)).toMatchObject({ id: ada.id });
-    const token = await links.issuePassword(ada.id);
-    expect(await links.find(token)).toMatchObject({ kind: 'password' });
-    expect(open.unreadable.join()).not.toContain('hunter2');
-  });
+it('a person of a newer release who cannot be read is left out of lists, and fails alone', async () => {
+  const ada = await makeAdmin(open);
+  const { users, sessions, links } = open.accounts;
+  const session = (await sessions.open(ada)) ?? '';
+  await redis.zadd(`${prefix}users`, 1, 'bad');
+  await redis.hset(`${prefix}user:bad`, { id: 'bad', epoch: 'hunter2' });
+  expect((await users.list()).map(({ id }) => id)).toEqual([ada.id]);
+  await expect(users.find('bad')).rejects.toThrow('user bad');
+  expect(await sessions.find(session)).toMatchObject({ id: ada.id });
+  expect(await links.find(await links.issuePassword(ada.id))).toMatchObject({ kind: 'password' });
+  expect(open.unreadable.join()).not.toContain('hunter2');
 });
 
 it('a team of a newer release is read, changed and listed without what this release does not define', async () => {
   const ada = await makeAdmin(open);
   const { teams } = open.accounts;
-  const team = await teams.create('Blue');
-  const bad = await teams.create('Bad');
+  const [team, bad] = [await teams.create('Blue'), await teams.create('Bad')];
   await redis.hset(`${prefix}team:${team.id}`, { colour: 'blue', limits: '{"costPerDay":1,"imagesPerDay":3}' });
   await redis.hset(`${prefix}team:${bad.id}`, 'createdAt', 'hunter2');
   await redis.hset(`${prefix}members-of:${team.id}`, ada.id, 'billing');

@@ -1,34 +1,26 @@
-import type { Redis } from 'ioredis';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import { PriceTable } from '#shared/accounts/prices/price-table.ts';
 import { logUnreadable } from '#shared/accounts/redis/stored-records.ts';
 import { ledgerRecord } from '../../../helpers/accounts/ledger-record.ts';
 import { admin } from '../../../helpers/accounts/open-ledger.ts';
-import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { useKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { keyWith, nothing, openLimitKeeper } from '../../../helpers/accounts/open-limit-keeper.ts';
 
-let redis: Redis;
-let prefix: string;
-beforeEach(async () => {
-  ({ prefix, redis } = await openKeyStore());
-});
+const open = useKeyStore();
 
 it('the price of a newer release holds, and keeps what this release does not define; one that cannot be read is left out', async () => {
+  const { redis, prefix } = open;
   const lines: string[] = [];
   const log = pino({ level: 'warn' }, new Writable({ write: (line, _, done) => (lines.push(String(line)), done()) }));
   const prices = new PriceTable({ redis, prefix, log, registered: () => ({}), announce: async () => undefined });
   onTestFinished(() => prices.close());
   const price = { input: 1, output: 2, asOf: '2026-11-01' };
-  await redis.hset(`${prefix}prices`, {
-    m: JSON.stringify({ ...price, frame: 3 }),
-    bad: 'hunter2',
-    free: '{"input":"0"}',
-  });
-  await prices.refresh();
-  await prices.refresh();
+  const m = JSON.stringify({ ...price, frame: 3 });
+  await redis.hset(`${prefix}prices`, { m, bad: 'hunter2', free: '{"input":"0"}' });
+  for (let time = 0; time < 2; time++) await prices.refresh();
   expect(prices.changed('m')).toEqual(price);
   expect(prices.priceOf('gpu', 'bad')).toBeUndefined();
   await prices.change('m', { ...price, input: 5 });
@@ -37,51 +29,49 @@ it('the price of a newer release holds, and keeps what this release does not def
   expect(lines.join()).not.toContain('hunter2');
 });
 
-describe('use that a newer release has written down', () => {
-  it('is listed and exported, in words that this release has', async () => {
-    const record = ledgerRecord({ id: 'r1', at: Date.UTC(2026, 10, 21) });
-    const key = { ...record.key, colour: 'blue' };
-    const newer = { ...record, key, outcome: 'refused', tier: 'quantum', region: 'eu' };
-    for (const entry of ['hunter2', JSON.stringify(newer), '{"id":"hunter2"}', '[]'])
-      await redis.xadd(`${prefix}usage:requests`, '*', 'r', entry);
-    const unreadable: string[] = [];
-    const reader = new UsageReader(redis, prefix, (record, reason) => unreadable.push(`${record}: ${reason}`));
-    const { requests } = await reader.requests(admin, {}, 10);
-    expect(requests).toMatchObject([{ id: 'r1', outcome: 'failed' }]);
-    expect(requests[0]?.tier).toBeUndefined();
-    const exported = [];
-    for await (const each of reader.export(admin, {}, 0, Date.UTC(2027, 0, 1))) exported.push(each.id);
-    expect(exported).toEqual(['r1']);
-    expect(unreadable).toHaveLength(6);
-    expect(unreadable.join()).not.toContain('hunter2');
-  });
+it('use that a newer release has written down is listed and exported, in words that this release has', async () => {
+  const { redis, prefix } = open;
+  const record = ledgerRecord({ id: 'r1', at: Date.UTC(2026, 10, 21) });
+  const key = { ...record.key, colour: 'blue' };
+  const newer = { ...record, key, outcome: 'refused', tier: 'quantum', region: 'eu' };
+  for (const entry of ['hunter2', JSON.stringify(newer), '{"id":"hunter2"}', '[]'])
+    await redis.xadd(`${prefix}usage:requests`, '*', 'r', entry);
+  const reader = new UsageReader(redis, prefix, open.noteUnreadable);
+  const { requests } = await reader.requests(admin, {}, 10);
+  expect(requests).toMatchObject([{ id: 'r1', outcome: 'failed' }]);
+  expect(requests[0]?.tier).toBeUndefined();
+  const exported = [];
+  for await (const each of reader.export(admin, {}, 0, Date.UTC(2027, 0, 1))) exported.push(each.id);
+  expect(exported).toEqual(['r1']);
+  expect(open.unreadable).toHaveLength(6);
+  expect(open.unreadable.join()).not.toContain('hunter2');
+});
 
-  it('is summed up where rows and counts are new', async () => {
-    await redis.hset(`${prefix}usage:2026-11-21`, {
-      'n["k1","u1","","gpu","m1"]': 1,
-      'n["k1","u1","","gpu","m1","project"]': 2,
-      'w["k1","u1","","gpu","m1"]': 9,
-      nhunter2: 4,
-      'n["k2","","","gpu","m1"]': 'hunter2',
-    });
-    const reader = new UsageReader(redis, prefix);
-    const range = { from: Date.UTC(2026, 10, 21), to: Date.UTC(2026, 10, 22) };
-    const report = await reader.report({ viewer: admin, ...range, step: 'day', by: 'key', filter: {} });
-    expect(report.totals.requests).toBe(3);
+it('use that a newer release has written down is summed up where rows and counts are new', async () => {
+  const { redis, prefix } = open;
+  await redis.hset(`${prefix}usage:2026-11-21`, {
+    'n["k1","u1","","gpu","m1"]': 1,
+    'n["k1","u1","","gpu","m1","project"]': 2,
+    'w["k1","u1","","gpu","m1"]': 9,
+    nhunter2: 4,
+    'n["k2","","","gpu","m1"]': 'hunter2',
   });
+  const reader = new UsageReader(redis, prefix);
+  const range = { from: Date.UTC(2026, 10, 21), to: Date.UTC(2026, 10, 22) };
+  const report = await reader.report({ viewer: admin, ...range, step: 'day', by: 'key', filter: {} });
+  expect(report.totals.requests).toBe(3);
 });
 
 it.each([
   ['a newer release has left fields out', { parties: 'key:k1' }],
   ['counts are no numbers', { tokens: 'x', cost: 'y', day: '1', month: '2026-11', parties: 'key:k1' }],
 ])('a reservation that cannot be read does not keep others from expiring: %s', async (_, fields) => {
-  const { keeper, reserve, use, ids, expire, redis: limitsRedis, prefix: at } = await openLimitKeeper();
+  const { keeper, reserve, use, ids, expire, redis, prefix } = await openLimitKeeper();
   const party = keyWith({ concurrentRequests: 1 });
   await reserve([party]);
-  await limitsRedis.hset(`${at}limit:reservation:bad`, fields);
-  await limitsRedis.zadd(`${at}limit:reservations`, 1, 'bad');
-  await limitsRedis.set(`${at}limit:reservation:worse`, 'no hash');
-  await limitsRedis.zadd(`${at}limit:reservations`, 2, 'worse');
+  await redis.hset(`${prefix}limit:reservation:bad`, fields);
+  await redis.set(`${prefix}limit:reservation:worse`, 'no hash');
+  await redis.zadd(`${prefix}limit:reservations`, 1, 'bad', 2, 'worse');
   await expire(...(await ids()));
   expect((await keeper.reserve([party], nothing)).granted).toBe(true);
   expect(await use(party)).toMatchObject({ active: 1 });

@@ -1,25 +1,22 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { readAccessToken } from '#shared/accounts/programs/access-tokens.ts';
 import type { Programs } from '#shared/accounts/programs/programs.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
-import { openPrograms, type OpenPrograms } from '../../../helpers/accounts/open-programs.ts';
+import { openPrograms } from '../../../helpers/accounts/open-programs.ts';
 import { passTime } from '../../../helpers/pass-time.ts';
+import { useForEach } from '../../../helpers/use-for-each.ts';
 
 const invalid = { code: 'invalid_api_key' };
 
-let open: OpenPrograms;
-
-beforeEach(async () => {
-  open = await openPrograms();
-});
+const open = useForEach(openPrograms);
 
 /** Verifies a token as a request does. */
-async function verify({ verifier }: Pick<Programs, 'verifier'>, token: string) {
-  return verifier.verify(token);
-}
+const verify = async ({ verifier }: Pick<Programs, 'verifier'>, token: string) => verifier.verify(token);
+/** Announces a change of Ada to a node. */
+const announceAda = ({ verifier }: Pick<Programs, 'verifier'>) => verifier.drop(`user:${open.ada.id}`);
 
 /** A node with a connection of its own to the store. */
 async function addFarNode() {
@@ -53,10 +50,8 @@ describe('an access token', () => {
     const kid = decodeProtectedHeader(tokens.accessToken).kid ?? '';
     const claims = decodeJwt(tokens.accessToken);
     const foreign = generateKeyPairSync('ed25519').privateKey;
-    const signed = (header: object, changed: object = {}, by: Parameters<SignJWT['sign']>[0] = foreign) =>
-      new SignJWT({ ...claims, ...changed })
-        .setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', kid, ...header })
-        .sign(by);
+    const signed = (header: object, by: Parameters<SignJWT['sign']>[0] = foreign) =>
+      new SignJWT(claims).setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', kid, ...header }).sign(by);
     const [head = '', body = '', signature = ''] = tokens.accessToken.split('.');
     const other = Buffer.from(JSON.stringify({ ...claims, sub: 'somebody' })).toString('base64url');
     const none = Buffer.from(JSON.stringify({ alg: 'none', typ: 'at+jwt', kid })).toString('base64url');
@@ -65,7 +60,7 @@ describe('an access token', () => {
       await signed({}),
       await signed({ kid: 'unknown' }),
       await signed({ kid: undefined }),
-      await signed({ alg: 'HS256' }, {}, randomBytes(32)),
+      await signed({ alg: 'HS256' }, randomBytes(32)),
       `${head}.${other}.${signature}`,
       `${none}.${body}.`,
       `${head}.${body}`,
@@ -123,13 +118,13 @@ describe('an access token', () => {
     await expect(verify(node, other.tokens.accessToken)).rejects.toMatchObject(invalid);
   });
 
-  it.each(['is signed out', 'ends with all sessions of its person'])(
-    'whose program %s, unnoticed, is refused a second after the store is back',
-    async (how) => {
+  it.each(['program', 'person'])(
+    'is refused a second after the store is back if its %s was signed out',
+    async (who) => {
       const { store, node } = await addFarNode();
       const { tokens, programId } = await open.signIn();
       await verify(node, tokens.accessToken);
-      if (how === 'is signed out') await open.programs.store.signOut(programId);
+      if (who === 'program') await open.programs.store.signOut(programId);
       else await open.accounts.users.endSessions(open.ada.id);
       const away = async () => Promise.reject(new RouterError('store_unavailable', 'away'));
       const reads = [vi.spyOn(node.store, 'signedOut'), vi.spyOn(store.accounts.users, 'find')];
@@ -142,25 +137,20 @@ describe('an access token', () => {
     },
   );
 
-  it.each(['is signed out', 'belongs to somebody who has ended all sessions'])(
-    'that %s is refused, however much else is announced afterwards',
-    async (how) => {
-      const node = open.addNode();
-      // So that the node has received announcements since well before the token was made.
-      passTime(60_000);
-      const { tokens, programId } = await open.signIn();
-      if (how === 'is signed out') node.verifier.drop(`program:${programId}`);
-      else {
-        await open.accounts.users.endSessions(open.ada.id);
-        node.verifier.drop(`user:${open.ada.id}`);
-      }
-      for (let at = 0; at < 10_001; at++) {
-        node.verifier.drop(`program:other-${at}`);
-        node.verifier.drop(`user:other-${at}`);
-      }
-      await expect(verify(node, tokens.accessToken)).rejects.toMatchObject(invalid);
-    },
-  );
+  it.each(['program', 'person'])('is refused if its %s was signed out, whatever is announced later', async (who) => {
+    const node = open.addNode();
+    // So that the node has received announcements since well before the token was made.
+    passTime(60_000);
+    const { tokens, programId } = await open.signIn();
+    if (who === 'program') node.verifier.drop(`program:${programId}`);
+    else {
+      await open.accounts.users.endSessions(open.ada.id);
+      announceAda(node);
+    }
+    for (let at = 0; at < 10_001; at++)
+      for (const kind of ['program', 'user']) node.verifier.drop(`${kind}:other-${at}`);
+    await expect(verify(node, tokens.accessToken)).rejects.toMatchObject(invalid);
+  });
 
   it('cannot be verified by a node without its key while the store is away', async () => {
     const { store, node } = await addFarNode();
@@ -170,56 +160,54 @@ describe('an access token', () => {
   });
 });
 
-describe('a change of', () => {
-  it('a program that is signed out ends its token on a node that gets the announcement, and on one that reads the list, as long as another may accept it', async () => {
-    const [told, starting] = [open.addNode(), open.addNode()];
-    const { tokens, programId } = await open.signIn();
-    await verify(told, tokens.accessToken);
-    await open.programs.store.signOut(programId);
-    expect(await verify(told, tokens.accessToken)).toMatchObject({ ownerId: open.ada.id });
-    told.verifier.drop(`program:${programId}`);
-    await expect(verify(told, tokens.accessToken)).rejects.toMatchObject(invalid);
-    await expect(verify(starting, tokens.accessToken)).rejects.toMatchObject(invalid);
-    // It has expired, but the clocks of nodes may differ by half a minute.
-    passTime(900_000 + 20_000);
-    await expect(verify(open.addNode(), tokens.accessToken)).rejects.toMatchObject(invalid);
-    expect(await open.programs.store.signedOut()).toEqual([programId]);
-    passTime(11_000);
-    expect(await open.programs.store.signedOut()).toEqual([]);
-  });
+it('a change of a program that is signed out ends its token on a node that gets the announcement, and on one that reads the list, as long as another may accept it', async () => {
+  const [told, starting] = [open.addNode(), open.addNode()];
+  const { tokens, programId } = await open.signIn();
+  await verify(told, tokens.accessToken);
+  await open.programs.store.signOut(programId);
+  expect(await verify(told, tokens.accessToken)).toMatchObject({ ownerId: open.ada.id });
+  told.verifier.drop(`program:${programId}`);
+  await expect(verify(told, tokens.accessToken)).rejects.toMatchObject(invalid);
+  await expect(verify(starting, tokens.accessToken)).rejects.toMatchObject(invalid);
+  // It has expired, but the clocks of nodes may differ by half a minute.
+  passTime(900_000 + 20_000);
+  await expect(verify(open.addNode(), tokens.accessToken)).rejects.toMatchObject(invalid);
+  expect(await open.programs.store.signedOut()).toEqual([programId]);
+  passTime(11_000);
+  expect(await open.programs.store.signedOut()).toEqual([]);
+});
 
-  it('a person ends or changes their tokens on a node that gets the announcement, and on one that missed it once it reconnects', async () => {
-    const [told, missed] = [open.addNode(), open.addNode()];
-    const { tokens } = await open.signIn();
-    for (const node of [told, missed]) await verify(node, tokens.accessToken);
-    const { users } = open.accounts;
-    await users.change(open.ada.id, { limits: { costPerDay: 1 } }, Date.now());
-    told.verifier.drop(`user:${open.ada.id}`);
-    const limits = [{ party: `user:${open.ada.id}`, limits: { costPerDay: 1 } }];
-    expect(await verify(told, tokens.accessToken)).toMatchObject({ limits });
-    await users.endSessions(open.ada.id);
-    told.verifier.drop(`user:${open.ada.id}`);
-    await expect(verify(told, tokens.accessToken)).rejects.toMatchObject(invalid);
-    expect(await verify(missed, tokens.accessToken)).toMatchObject({ limits: [] });
-    missed.verifier.markStale();
-    await expect(verify(missed, tokens.accessToken)).rejects.toMatchObject(invalid);
-  });
+it('a change of a person ends or changes their tokens on a node that gets the announcement, and on one that missed it once it reconnects', async () => {
+  const [told, missed] = [open.addNode(), open.addNode()];
+  const { tokens } = await open.signIn();
+  for (const node of [told, missed]) await verify(node, tokens.accessToken);
+  const { users } = open.accounts;
+  await users.change(open.ada.id, { limits: { costPerDay: 1 } }, Date.now());
+  announceAda(told);
+  const limits = [{ party: `user:${open.ada.id}`, limits: { costPerDay: 1 } }];
+  expect(await verify(told, tokens.accessToken)).toMatchObject({ limits });
+  await users.endSessions(open.ada.id);
+  announceAda(told);
+  await expect(verify(told, tokens.accessToken)).rejects.toMatchObject(invalid);
+  expect(await verify(missed, tokens.accessToken)).toMatchObject({ limits: [] });
+  missed.verifier.markStale();
+  await expect(verify(missed, tokens.accessToken)).rejects.toMatchObject(invalid);
+});
 
-  it('a team ends the tokens of those who left it', async () => {
-    const node = open.addNode();
-    const { tokens } = await open.signIn(open.team.id);
-    await verify(node, tokens.accessToken);
-    await open.accounts.teams.removeMember(open.team.id, open.ada.id);
-    node.verifier.drop(`user:${open.ada.id}`);
-    await expect(verify(node, tokens.accessToken)).rejects.toMatchObject(invalid);
-  });
+it('a change of a team ends the tokens of those who left it', async () => {
+  const node = open.addNode();
+  const { tokens } = await open.signIn(open.team.id);
+  await verify(node, tokens.accessToken);
+  await open.accounts.teams.removeMember(open.team.id, open.ada.id);
+  announceAda(node);
+  await expect(verify(node, tokens.accessToken)).rejects.toMatchObject(invalid);
+});
 
-  it('a person while their token is verified counts', async () => {
-    const { tokens } = await open.signIn();
-    const node = open.addNode();
-    const verifying = verify(node, tokens.accessToken);
-    await open.accounts.users.endSessions(open.ada.id);
-    node.verifier.drop(`user:${open.ada.id}`);
-    await expect(verifying).rejects.toMatchObject(invalid);
-  });
+it('a change of a person while their token is verified counts', async () => {
+  const { tokens } = await open.signIn();
+  const node = open.addNode();
+  const verifying = verify(node, tokens.accessToken);
+  await open.accounts.users.endSessions(open.ada.id);
+  announceAda(node);
+  await expect(verifying).rejects.toMatchObject(invalid);
 });

@@ -1,14 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SigningKeys } from '#shared/accounts/programs/signing-keys.ts';
-import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { useKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { passTime } from '../../../helpers/pass-time.ts';
 
-let open: OpenKeyStore;
-
-beforeEach(async () => {
-  open = await openKeyStore();
-});
+const open = useKeyStore();
 
 describe('the keys of access tokens', () => {
   it('are made and replaced once, by whichever node is the first', async () => {
@@ -68,10 +64,8 @@ describe('the keys of access tokens', () => {
     const first = await keysOf([one]).current();
     const second = await keysOf([other]).current();
     expect(second.id).not.toBe(first.id);
-    const both = keysOf([other, one]);
-    expect((await both.find(first.id))?.id).toBe(first.id);
-    const stored = await storedKeys();
-    expect(JSON.stringify(stored)).not.toContain('PRIVATE KEY');
+    expect((await keysOf([other, one]).find(first.id))?.id).toBe(first.id);
+    expect(JSON.stringify(await storedKeys())).not.toContain('PRIVATE KEY');
   });
 });
 

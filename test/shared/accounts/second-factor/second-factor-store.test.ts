@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { SecondFactorStore } from '#shared/accounts/second-factor/second-factor-store.ts';
 import { softwarePasskey } from '../../../helpers/console/software-passkey.ts';
@@ -9,36 +9,32 @@ const secret = 'JBSWY3DPEHPK3PXP';
 const userId = randomUUID();
 
 async function openStore() {
-  const { connection, prefix } = await openKeyStore();
+  const { redis, prefix } = await openKeyStore();
   const secrets = (): readonly Uint8Array[] => [Buffer.alloc(32)];
-  const store = new SecondFactorStore(connection.redis, prefix, { keys: new OwnerKeys(secrets), secrets });
-  const names = async () => Object.keys(await connection.redis.hgetall(`${prefix}second-factor:${userId}`));
-  return { store, names };
+  const store = new SecondFactorStore(redis, prefix, { keys: new OwnerKeys(secrets), secrets });
+  return { store, names: () => redis.hkeys(`${prefix}second-factor:${userId}`) };
 }
 
 const { passkey } = softwarePasskey('https://llm.example.com');
 
-describe('a use of a passkey', () => {
-  it('is stored', async () => {
-    const { store } = await openStore();
-    await store.storePasskey(userId, passkey);
-    expect(await store.notePasskeyUse(userId, { ...passkey, counter: 7 })).toBe(true);
-    expect((await store.find(userId)).passkeys).toEqual([{ ...passkey, counter: 7 }]);
-  });
-
-  it.each(['removed', 'reset'])(
-    'is not stored if the passkey was %s meanwhile, and the passkey does not come back',
-    async (how) => {
-      const { store, names } = await openStore();
-      await store.storePasskey(userId, passkey);
-      await store.storePasskey(userId, { ...passkey, id: 'other' });
-      if (how === 'reset') await store.reset(userId);
-      else await store.remove(userId, `passkey:${passkey.id}`);
-      expect(await store.notePasskeyUse(userId, { ...passkey, counter: 7 })).toBe(false);
-      expect(await names()).toEqual(how === 'reset' ? [] : ['passkey:other']);
-    },
-  );
+it('a use of a passkey is stored', async () => {
+  const { store } = await openStore();
+  await store.storePasskey(userId, passkey);
+  expect(await store.notePasskeyUse(userId, { ...passkey, counter: 7 })).toBe(true);
+  expect((await store.find(userId)).passkeys).toEqual([{ ...passkey, counter: 7 }]);
 });
+
+it.each(['removed', 'reset'])(
+  'a use of a passkey is not stored if the passkey was %s meanwhile, and restores nothing',
+  async (how) => {
+    const { store, names } = await openStore();
+    for (const id of [passkey.id, 'other']) await store.storePasskey(userId, { ...passkey, id });
+    if (how === 'reset') await store.reset(userId);
+    else await store.remove(userId, `passkey:${passkey.id}`);
+    expect(await store.notePasskeyUse(userId, { ...passkey, counter: 7 })).toBe(false);
+    expect(await names()).toEqual(how === 'reset' ? [] : ['passkey:other']);
+  },
+);
 
 it('a code of an app that was removed meanwhile counts for nothing, and leaves nothing', async () => {
   const { store, names } = await openStore();
@@ -52,25 +48,23 @@ it('a code of an app that was removed meanwhile counts for nothing, and leaves n
   expect(await names()).toEqual([]);
 });
 
-describe('recovery codes', () => {
-  it('replace the earlier ones, and leave factors alone', async () => {
-    const { store, names } = await openStore();
-    await store.storeTotp(userId, secret);
-    await store.storePasskey(userId, passkey);
-    const before = (await store.makeRecoveryCodes(userId)) ?? [];
-    const after = (await store.makeRecoveryCodes(userId)) ?? [];
-    expect(after).toHaveLength(10);
-    expect((await names()).filter((name) => name.startsWith('recovery:'))).toHaveLength(10);
-    expect(await store.takeRecoveryCode(userId, before[0] ?? '')).toBe(false);
-    expect(await store.takeRecoveryCode(userId, after[0] ?? '')).toBe(true);
-    expect(await store.find(userId)).toMatchObject({ totp: secret, passkeys: [passkey], recoveryCodesLeft: 9 });
-  });
+it('recovery codes replace the earlier ones, and leave factors alone', async () => {
+  const { store, names } = await openStore();
+  await store.storeTotp(userId, secret);
+  await store.storePasskey(userId, passkey);
+  const [before = ''] = (await store.makeRecoveryCodes(userId)) ?? [];
+  const after = (await store.makeRecoveryCodes(userId)) ?? [];
+  expect(after).toHaveLength(10);
+  expect((await names()).filter((name) => name.startsWith('recovery:'))).toHaveLength(10);
+  expect(await store.takeRecoveryCode(userId, before)).toBe(false);
+  expect(await store.takeRecoveryCode(userId, after[0] ?? '')).toBe(true);
+  expect(await store.find(userId)).toMatchObject({ totp: secret, passkeys: [passkey], recoveryCodesLeft: 9 });
+});
 
-  it('are not made where there is no second factor any more', async () => {
-    const { store, names } = await openStore();
-    await store.storeTotp(userId, secret);
-    await store.remove(userId, 'totp');
-    expect(await store.makeRecoveryCodes(userId)).toBeUndefined();
-    expect(await names()).toEqual([]);
-  });
+it('recovery codes are not made where there is no second factor any more', async () => {
+  const { store, names } = await openStore();
+  await store.storeTotp(userId, secret);
+  await store.remove(userId, 'totp');
+  expect(await store.makeRecoveryCodes(userId)).toBeUndefined();
+  expect(await names()).toEqual([]);
 });

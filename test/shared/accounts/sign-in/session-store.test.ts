@@ -1,8 +1,18 @@
-import { describe, expect, it } from 'vitest';
-import { makeAdmin, openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { expect, it } from 'vitest';
+import { makeAdmin, openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
-/** A session that a provider has opened for a person. `change` happens while the provider is asked. */
-async function start(change: (open: Awaited<ReturnType<typeof openKeyStore>>, id: string) => Promise<unknown>) {
+/** The last administrator stays one, by rights: written by hand. */
+const set =
+  (...field: [name: string, value: string]) =>
+  ({ redis, prefix }: OpenKeyStore, id: string): Promise<unknown> =>
+    redis.hset(`${prefix}user:${id}`, ...field);
+const signOut = ({ accounts }: OpenKeyStore, id: string): Promise<unknown> => accounts.users.endSessions(id);
+
+it.each([
+  ['is that of the person as they are after it', set('role', 'member'), { role: 'member' }],
+  ['has ended when its person is blocked meanwhile', set('blockedAt', '1'), undefined],
+  ['has ended when its person is signed out meanwhile', signOut, undefined],
+])('a session whose provider is asked %s', async (_, change, found) => {
   const open = await openKeyStore();
   const { sessions } = open.accounts;
   const ada = await makeAdmin(open);
@@ -12,24 +22,5 @@ async function start(change: (open: Awaited<ReturnType<typeof openKeyStore>>, id
     await change(open, ada.id);
     return 'confirmed';
   });
-  return { sessions, id };
-}
-
-describe('a session of somebody whose provider is asked', () => {
-  it('returns the person as changed by the answer of the provider', async () => {
-    // The last administrator stays one, by rights: written by hand.
-    const { sessions, id } = await start(({ connection, prefix }, userId) =>
-      connection.redis.hset(`${prefix}user:${userId}`, 'role', 'member'),
-    );
-    expect(await sessions.find(id)).toMatchObject({ role: 'member' });
-  });
-
-  it('has ended when its person is blocked or signed out meanwhile', async () => {
-    const blocked = await start(({ connection, prefix }, userId) =>
-      connection.redis.hset(`${prefix}user:${userId}`, 'blockedAt', 1),
-    );
-    expect(await blocked.sessions.find(blocked.id)).toBeUndefined();
-    const signedOut = await start(({ accounts }, userId) => accounts.users.endSessions(userId));
-    expect(await signedOut.sessions.find(signedOut.id)).toBeUndefined();
-  });
+  expect([await sessions.find(id)]).toMatchObject([found]);
 });

@@ -1,6 +1,6 @@
 import { createSign, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { exportJWK, generateKeyPair, SignJWT, type JWK } from 'jose';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { IssuedTokenVerifier } from '#shared/accounts/token-issuers/issued-token-verifier.ts';
 import { silentLog as log } from '../../../helpers/silent-log.ts';
 
@@ -19,14 +19,9 @@ async function start(further: JWK[] = [], { trustsEmail = false } = {}) {
   const issuers = [{ issuer, audiences: ['router'], algorithms: ['ES256', 'RS256'], trustsEmail, jwks, rules }];
   const none = () => Promise.resolve(undefined);
   const nobody = { find: none, findByEmail: none, findPerson: none, noteEmail: none, list: () => Promise.resolve([]) };
-  const parties = { users: nobody, teams: nobody, externals: nobody };
-  const verifier = new IssuedTokenVerifier({
-    ...parties,
-    store: { assertIntact: () => undefined },
-    issuers: () => issuers,
-    fetchKeys: () => Promise.resolve(jwks),
-    log,
-  });
+  const parties = { users: nobody, teams: nobody, externals: nobody, store: { assertIntact: () => undefined } };
+  const fetchKeys = () => Promise.resolve(jwks);
+  const verifier = new IssuedTokenVerifier({ ...parties, issuers: () => issuers, fetchKeys, log });
   const sign = (claims: Record<string, unknown> = {}, kid = 'good') =>
     new SignJWT({ iss: issuer, aud: 'router', sub: 'me', exp: inAnHour(), ...claims })
       .setProtectedHeader({ alg: 'ES256', kid })
@@ -44,63 +39,58 @@ function signRsa(key: KeyObject, kid: string): string {
 const refused = (reason: string) => ({ code: 'invalid_api_key', message: expect.stringContaining(reason) as string });
 const verified = async (verifier: IssuedTokenVerifier, token: string) => verifier.verify(token);
 
-describe('a token of another issuer', () => {
-  it('is verified from memory once it is known, and refused when it ends', async () => {
-    vi.useFakeTimers({ toFake: ['Date'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const { verifier, sign } = await start();
-    const token = await sign();
-    expect(await verifier.verify(token)).toMatchObject({ id: 'service:all', name: 'all', kind: 'router' });
-    expect(verifier.verify(token)).not.toBeInstanceOf(Promise);
-    vi.advanceTimersByTime(3_600_000 + 58_000);
-    expect(verifier.verify(token)).not.toBeInstanceOf(Promise);
-    vi.advanceTimersByTime(3_000);
-    await expect(verified(verifier, token)).rejects.toMatchObject(refused('expired'));
-  });
+it('a token of another issuer is verified from memory once it is known, and refused when it ends', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { verifier, sign } = await start();
+  const token = await sign();
+  expect(await verifier.verify(token)).toMatchObject({ id: 'service:all', name: 'all', kind: 'router' });
+  expect(verifier.verify(token)).not.toBeInstanceOf(Promise);
+  vi.advanceTimersByTime(3_600_000 + 58_000);
+  expect(verifier.verify(token)).not.toBeInstanceOf(Promise);
+  vi.advanceTimersByTime(3_000);
+  await expect(verified(verifier, token)).rejects.toMatchObject(refused('expired'));
+});
 
-  it('has a verified address only if it says so, or says nothing and its issuer is trusted', async () => {
-    const outcomes: string[] = [];
-    for (const trustsEmail of [false, true]) {
-      const { verifier, sign } = await start([], { trustsEmail });
-      for (const email_verified of [true, undefined, false, 'true']) {
-        const token = await sign({ email: 'ada@example.com', email_verified });
-        const refusal = await verified(verifier, token).then(
-          () => 'accepted',
-          (error: unknown) => String(error),
-        );
-        outcomes.push(/No account has the address/.test(refusal) ? 'verified' : refusal.slice(0, 70));
-      }
+it('a token of another issuer has a verified address only if it says so, or says nothing and its issuer is trusted', async () => {
+  const outcomes: string[] = [];
+  for (const trustsEmail of [false, true]) {
+    const { verifier, sign } = await start([], { trustsEmail });
+    for (const email_verified of [true, undefined, false, 'true']) {
+      const token = await sign({ email: 'ada@example.com', email_verified });
+      const refusal = String(await verified(verifier, token).catch((error: unknown) => error));
+      outcomes.push(/No account has the address/.test(refusal) ? 'verified' : refusal.slice(0, 70));
     }
-    const not = 'RouterError: The token is valid, but has no verified e-mail address. A';
-    expect(outcomes).toEqual(['verified', not, not, 'verified', 'verified', 'verified', not, 'verified']);
-  });
+  }
+  const not = 'RouterError: The token is valid, but has no verified e-mail address. A';
+  expect(outcomes).toEqual(['verified', not, not, 'verified', 'verified', 'verified', not, 'verified']);
+});
 
-  it('is refused without a subject, and when it is valid only from more than a minute in the future', async () => {
-    const { verifier, sign } = await start();
-    const now = Math.floor(Date.now() / 1_000);
-    await expect(verified(verifier, await sign({ sub: '' }))).rejects.toMatchObject(refused('`sub` is empty'));
-    await expect(verified(verifier, await sign({ sub: undefined }))).rejects.toMatchObject(refused('`sub` is missing'));
-    for (const iat of [now + 90, now + 3_600])
-      await expect(verified(verifier, await sign({ iat }))).rejects.toMatchObject(refused('not valid yet'));
-    for (const iat of [now - 86_400, now, now + 50, undefined])
-      expect(await verified(verifier, await sign({ iat }))).toMatchObject({ id: 'service:all' });
-  });
+it('a token of another issuer is refused without a subject, and when it is valid only from more than a minute in the future', async () => {
+  const { verifier, sign } = await start();
+  const now = Math.floor(Date.now() / 1_000);
+  await expect(verified(verifier, await sign({ sub: '' }))).rejects.toMatchObject(refused('`sub` is empty'));
+  await expect(verified(verifier, await sign({ sub: undefined }))).rejects.toMatchObject(refused('`sub` is missing'));
+  for (const iat of [now + 90, now + 3_600])
+    await expect(verified(verifier, await sign({ iat }))).rejects.toMatchObject(refused('not valid yet'));
+  for (const iat of [now - 86_400, now, now + 50, undefined])
+    expect(await verified(verifier, await sign({ iat }))).toMatchObject({ id: 'service:all' });
+});
 
-  it('is refused when it is longer than any token is', async () => {
-    const { verifier, sign } = await start();
-    const long = await sign({ padding: 'x'.repeat(13_000) });
-    await expect(verified(verifier, long)).rejects.toMatchObject(refused('16384'));
-  });
+it('a token of another issuer is refused when it is longer than any token is', async () => {
+  const { verifier, sign } = await start();
+  const long = verified(verifier, await sign({ padding: 'x'.repeat(13_000) }));
+  await expect(long).rejects.toMatchObject(refused('16384'));
+});
 
-  it('is refused when its key is weak or spoilt, and others of its issuer are not', async () => {
-    const weak = generateKeyPairSync('rsa', { modulusLength: 1_024 });
-    const { verifier, sign } = await start([
-      { ...(await exportJWK(weak.publicKey)), kid: 'weak', alg: 'RS256' },
-      { kty: 'EC', crv: 'P-256', x: 'AAAA', y: 'AAAA', kid: 'spoilt', alg: 'ES256' },
-      { kty: 'RSA', kid: 'empty', alg: 'RS256' },
-    ]);
-    const tokens = [signRsa(weak.privateKey, 'weak'), signRsa(weak.privateKey, 'empty'), await sign({}, 'spoilt')];
-    for (const token of tokens) await expect(verified(verifier, token)).rejects.toMatchObject(refused('key'));
-    expect(await verifier.verify(await sign())).toMatchObject({ name: 'all' });
-  });
+it('a token of another issuer is refused when its key is weak or spoilt, and others of its issuer are not', async () => {
+  const weak = generateKeyPairSync('rsa', { modulusLength: 1_024 });
+  const { verifier, sign } = await start([
+    { ...(await exportJWK(weak.publicKey)), kid: 'weak', alg: 'RS256' },
+    { kty: 'EC', crv: 'P-256', x: 'AAAA', y: 'AAAA', kid: 'spoilt', alg: 'ES256' },
+    { kty: 'RSA', kid: 'empty', alg: 'RS256' },
+  ]);
+  const tokens = [signRsa(weak.privateKey, 'weak'), signRsa(weak.privateKey, 'empty'), await sign({}, 'spoilt')];
+  for (const token of tokens) await expect(verified(verifier, token)).rejects.toMatchObject(refused('key'));
+  expect(await verifier.verify(await sign())).toMatchObject({ name: 'all' });
 });

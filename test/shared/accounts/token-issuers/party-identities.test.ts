@@ -5,7 +5,8 @@ import { RouterError } from '#shared/core/errors.ts';
 import { made } from '../../../helpers/accounts/made.ts';
 import { makeAdmin, openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
-const ada = { kind: 'person', name: 'Ada@example.com' } as const;
+const person = (name: string) => ({ kind: 'person', name }) as const;
+const ada = person('Ada@example.com');
 const denied = { code: 'permission_denied' };
 
 beforeEach(() => {
@@ -68,33 +69,30 @@ describe('the identity of a person or a team', () => {
     const { identities, users, adaId } = await start();
     await users.changeEmail(adaId, 'kim@example.com', 'the person');
     await users.noteEmail(adaId, 'kim@example.com', { confirmed: true });
-    expect(await identities.find({ kind: 'person', name: 'Kim@example.com' })).toMatchObject({ ownerId: adaId });
-    const kelvin = { kind: 'person', name: '\u212Aim@example.com' } as const;
-    await expect(async () => identities.find(kelvin)).rejects.toMatchObject(denied);
+    expect(await identities.find(person('Kim@example.com'))).toMatchObject({ ownerId: adaId });
+    await expect(async () => identities.find(person('\u212Aim@example.com'))).rejects.toMatchObject(denied);
   });
 
   it('is not given for an address that its person has only typed in, or that an administrator has set since their last sign-in', async () => {
     const { identities, users, adaId } = await start();
-    const find = async () => identities.find({ kind: 'person', name: 'kim@example.com' });
+    const find = async (name: string) => identities.find(person(name));
     await users.changeEmail(adaId, 'kim@example.com', 'the person');
-    await expect(find).rejects.toThrow('It is not confirmed that the account with the address kim@example.com is');
+    const unconfirmed = 'It is not confirmed that the account with the address kim@example.com is';
+    await expect(find('kim@example.com')).rejects.toThrow(unconfirmed);
     await users.changeEmail(adaId, 'dan@example.com', 'somebody else');
-    const dan = async () => identities.find({ kind: 'person', name: 'dan@example.com' });
-    await expect(dan).rejects.toMatchObject(denied);
+    await expect(find('dan@example.com')).rejects.toMatchObject(denied);
     // The person has signed in with it.
     await users.noteEmail(adaId, 'dan@example.com', { used: true });
     vi.advanceTimersByTime(1_001);
-    expect(await dan()).toMatchObject({ ownerId: adaId });
+    expect(await find('dan@example.com')).toMatchObject({ ownerId: adaId });
   });
 
   it('of an account that waited for its person is not given to another address once the person has signed in', async () => {
     const { identities, users } = await start();
     const user = made(await users.create({ name: 'Kim', email: 'kim@example.com', role: 'member' }));
-    expect(await identities.find({ kind: 'person', name: 'kim@example.com' })).toMatchObject({ ownerId: user.id });
+    expect(await identities.find(person('kim@example.com'))).toMatchObject({ ownerId: user.id });
     await users.changeEmail(user.id, 'admin@example.com', 'somebody else');
-    await expect(async () => identities.find({ kind: 'person', name: 'admin@example.com' })).rejects.toMatchObject(
-      denied,
-    );
+    await expect(async () => identities.find(person('admin@example.com'))).rejects.toMatchObject(denied);
   });
 
   it('is that of the team of this name or id, unless several have the name', async () => {
@@ -102,8 +100,7 @@ describe('the identity of a person or a team', () => {
     const find = async (name: string) => identities.find({ kind: 'team', name });
     await teams.change(team.id, { limits: { costPerDay: 1 } });
     const expected = { id: `team:${team.id}`, kind: 'team', ownerId: team.id, limits: [{ party: `team:${team.id}` }] };
-    expect(await find('Research')).toMatchObject(expected);
-    expect(await find(team.id)).toMatchObject(expected);
+    for (const name of ['Research', team.id]) expect(await find(name)).toMatchObject(expected);
     await expect(find('Nobody')).rejects.toMatchObject(denied);
     await teams.create('Research');
     identities.markStale();
@@ -130,10 +127,8 @@ describe('the identity of a person or a team', () => {
     const { users, identities, adaId } = await start();
     await users.refuse(adaId);
     identities.drop(`user:${adaId}`);
-    await expect(async () => identities.find(ada)).rejects.toMatchObject({
-      code: 'permission_denied',
-      message: 'Your identity provider does not let you in any more. Sign in to the console of the router again.',
-    });
+    const message = 'Your identity provider does not let you in any more. Sign in to the console of the router again.';
+    await expect(async () => identities.find(ada)).rejects.toMatchObject({ ...denied, message });
   });
 
   it('is kept for an hour while Redis is away, and nobody new is known then', async () => {
@@ -146,14 +141,14 @@ describe('the identity of a person or a team', () => {
     vi.advanceTimersByTime(120_000);
     const away = { code: 'store_unavailable' };
     await expect(identities.find(ada)).rejects.toMatchObject(away);
-    await expect(identities.find({ kind: 'person', name: 'bob@example.com' })).rejects.toMatchObject(away);
+    await expect(identities.find(person('bob@example.com'))).rejects.toMatchObject(away);
     state.isAway = false;
     expect(await identities.find(ada)).toMatchObject({ name: 'Ada' });
   });
 
   it('is not denied by a store that was emptied', async () => {
     const { identities, state } = await start();
-    const nobody = { kind: 'person', name: 'nobody@example.com' } as const;
+    const nobody = person('nobody@example.com');
     state.isLost = true;
     await expect(identities.find(nobody)).rejects.toMatchObject({ code: 'store_unavailable' });
     state.isLost = false;

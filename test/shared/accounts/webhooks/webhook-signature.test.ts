@@ -1,41 +1,15 @@
 import OpenAI from 'openai';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { generateWebhookSecret, signWebhook } from '#shared/accounts/webhooks/webhook-signature.ts';
 
-const client = new OpenAI({ apiKey: 'none' });
-const body = '{"object":"event","type":"batch.completed","data":{"id":"batch_1"},"note":"grün ✓"}';
-
-/** The headers of a message that is sent now. */
-function headersOf(secrets: string[], timestamp = Math.floor(Date.now() / 1000)): Record<string, string> {
-  const id = 'wh_1';
-  return {
-    'webhook-id': id,
-    'webhook-timestamp': String(timestamp),
-    'webhook-signature': signWebhook({ id, timestamp, body }, secrets),
-  };
-}
-
-describe('a signed message', () => {
-  it('is verified and read by the official SDK', async () => {
-    const secret = generateWebhookSecret();
-    expect(secret).toMatch(/^whsec_[\w+/]{43}=$/);
-    expect(await client.webhooks.unwrap(body, headersOf([secret]), secret)).toEqual(JSON.parse(body));
-  });
-
-  it('with two signatures is verified with either secret, and with no other', async () => {
-    const [newer, older, other] = [generateWebhookSecret(), generateWebhookSecret(), generateWebhookSecret()];
-    const headers = headersOf([newer, older]);
-    await client.webhooks.verifySignature(body, headers, newer);
-    await client.webhooks.verifySignature(body, headers, older);
-    await expect(client.webhooks.verifySignature(body, headers, other)).rejects.toThrow('does not match');
-  });
-
-  it('is refused when it was changed, or sent six minutes ago', async () => {
-    const secret = generateWebhookSecret();
-    await expect(client.webhooks.unwrap(`${body} `, headersOf([secret]), secret)).rejects.toThrow('does not match');
-    const renamed = { ...headersOf([secret]), 'webhook-id': 'wh_2' };
-    await expect(client.webhooks.unwrap(body, renamed, secret)).rejects.toThrow('does not match');
-    const old = headersOf([secret], Math.floor(Date.now() / 1000) - 360);
-    await expect(client.webhooks.unwrap(body, old, secret)).rejects.toThrow('too old');
-  });
+it('a message is verified and read by the official SDK with either of two secrets, and with no other', async () => {
+  const { webhooks } = new OpenAI({ apiKey: 'none' });
+  const [newer, older, other] = [generateWebhookSecret(), generateWebhookSecret(), generateWebhookSecret()];
+  for (const secret of [newer, older, other]) expect(secret).toMatch(/^whsec_[\w+/]{43}=$/);
+  const body = '{"object":"event","type":"batch.completed","data":{"id":"batch_1"},"note":"grün ✓"}';
+  const [id, timestamp] = ['wh_1', Math.floor(Date.now() / 1000)];
+  const signature = signWebhook({ id, timestamp, body }, [newer, older]);
+  const headers = { 'webhook-id': id, 'webhook-timestamp': String(timestamp), 'webhook-signature': signature };
+  for (const secret of [newer, older]) expect(await webhooks.unwrap(body, headers, secret)).toEqual(JSON.parse(body));
+  await expect(webhooks.verifySignature(body, headers, other)).rejects.toThrow('does not match');
 });

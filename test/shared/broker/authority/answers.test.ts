@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { connect, credsAuthenticator, type NatsConnection } from '@nats-io/transport-node';
+import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { connectBroker, type Broker } from '#shared/broker/connection/connect-broker.ts';
 import { parseCredential } from '#shared/broker/connection/credential.ts';
 import { ensurePoolConsumers } from '#shared/broker/dispatch/queue/jobs-stream.ts';
 import { encodePull } from '#shared/broker/contract/pull.ts';
+import type { PriorityClass } from '#shared/core/priority-class.ts';
 import { encodeAck } from '#shared/broker/contract/ack.ts';
 import { startIngress, type TestIngress } from '../../../helpers/broker/broker-parties.ts';
 import { tapBroker } from '../../../helpers/broker/tapped-broker.ts';
@@ -23,27 +24,24 @@ const nats = useStarted(() => startSecuredNats({ prefix: 'rtr' }));
 beforeAll(async () => {
   const credential = parseCredential(readFileSync(nats.files.ingress, 'utf8'));
   const url = `nats://127.0.0.1:${nats.port}`;
-  //127.0.0.1:${nats.port}`;
   broker = await connectBroker({ url, credential, name: 'in', prefix: 'rtr', log: silentLog });
   ingress = await startIngress(tapBroker(broker), { ingress: 'in' });
   for (const tier of ['gpu', 'cloud'] as const) await ensurePoolConsumers(broker, tier, 'p');
-  worker = await join(nats.files.gpu, 'gpu');
+  worker = (await nats.connectWith(nats.files.gpu, 'rtr.inbox.gpu.gpu')).nc;
 });
 
-afterAll(async () => {
-  await worker.close();
-  await ingress.close();
-});
-
-/** Connects with the credential of gpu workers of this name. */
-function join(file: string, name: string): Promise<NatsConnection> {
-  const authenticator = credsAuthenticator(readFileSync(file));
-  return connect({ port: nats.port, authenticator, inboxPrefix: `rtr.inbox.gpu.${name}` });
-}
+afterAll(() => ingress.close());
 
 async function waitingIn(tier: 'gpu' | 'cloud'): Promise<number> {
   const manager = await jetstreamManager(broker.nc, { checkAPI: false });
   return (await manager.streams.info(`rtr_JOBS_${tier}`)).state.messages;
+}
+
+/** Pulls as the worker does, answered at its own inbox. */
+function pull(lane: PriorityClass): Promise<Msg> {
+  const reply = `rtr.inbox.gpu.gpu.w1.secret.pull.${lane}`;
+  const payload = encodePull({ pool: 'p', class: lane, batch: 1 });
+  return worker.request('rtr.pull.in.gpu.gpu.w1', payload, { timeout: 20_000, noMux: true, reply });
 }
 
 /** Everything that a worker may publish, each with a message that would be answered. */
@@ -74,35 +72,24 @@ it('a worker cannot make an ingress or the server answer at a subject that is no
   for (let count = 0; count < 3; count += 1) broker.publish('rtr.jobs.cloud.p.high', '{}');
   await broker.flush();
   const received: string[] = [];
-  const all = await join(await nats.issue({ role: 'gpu', name: 'other' }), 'other');
+  const { nc: all } = await nats.connectWith(await nats.issue({ role: 'gpu', name: 'other' }), 'rtr.inbox.gpu.other');
   for (const subject of ['rtr.cancel.gpu.other.*', 'rtr.inbox.gpu.other.w2.>'])
     all.subscribe(subject, { callback: (_, message) => void received.push(message.subject) });
   await all.flush();
   for (const [, subject, payload] of asks) for (const reply of targets) worker.publish(subject, payload, { reply });
   await worker.flush();
-  // The same requests at the worker's own inbox: their answers show that the requests before were handled.
-  const answered = await worker.request('rtr.pull.in.gpu.gpu.w1', asks[0]?.[2] ?? '', {
-    timeout: 2_000,
-    noMux: true,
-    reply: 'rtr.inbox.gpu.gpu.w1.secret.pull.low',
-  });
-  expect(answered.headers?.code).toBe(404);
+  // The answer at the worker's own inbox shows that the requests before were handled.
+  expect((await pull('low')).headers?.code).toBe(404);
   await broker.flush();
   await all.flush();
   expect(received).toEqual([]);
   expect(await waitingIn('cloud')).toBe(3);
-  await all.close();
 });
 
 it('an ingress acks no ticket of another tier for a worker', async () => {
   broker.publish('rtr.jobs.gpu.p.high', '{}');
   await broker.flush();
-  const pull = encodePull({ pool: 'p', class: 'high', batch: 1 });
-  const ticket = await worker.request('rtr.pull.in.gpu.gpu.w1', pull, {
-    timeout: 2_000,
-    noMux: true,
-    reply: 'rtr.inbox.gpu.gpu.w1.secret.pull.high',
-  });
+  const ticket = await pull('high');
   const ack = (subject: string, at: string): void => worker.publish(subject, encodeAck({ ticket: at, as: 'done' }), {});
   const own = 'rtr.ack.in.gpu.gpu.w1';
   const before = [await waitingIn('gpu'), await waitingIn('cloud')];

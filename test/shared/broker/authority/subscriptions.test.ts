@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { connect, credsAuthenticator, type NatsConnection } from '@nats-io/transport-node';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
 import { parseCredential } from '#shared/broker/connection/credential.ts';
 import { createSubjects } from '#shared/broker/contract/subjects.ts';
@@ -8,6 +7,7 @@ import { startWorker } from '#shared/broker/worker/start-worker.ts';
 import { testWorker } from '../../../helpers/broker/test-worker.ts';
 import { startSecuredNats } from '../../../helpers/servers/start-secured-nats.ts';
 import { silentLog } from '../../../helpers/silent-log.ts';
+import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
 import { until } from '../../../helpers/until.ts';
 import { useStarted } from '../../../helpers/use-started.ts';
 
@@ -17,17 +17,7 @@ const inbox = subjects.inbox({ tier: 'gpu', owner: 'gpu', worker: 'w1' });
 const nats = useStarted(() => startSecuredNats({ prefix: 'rtr' }));
 
 /** A connection of a worker's credential, and what the server refuses of it. */
-async function connectAsWorker(): Promise<{ nc: NatsConnection; refused: string[] }> {
-  const authenticator = credsAuthenticator(readFileSync(nats.files.gpu));
-  const nc = await connect({ port: nats.port, authenticator, reconnect: false, inboxPrefix: inbox });
-  onTestFinished(() => nc.close());
-  const refused: string[] = [];
-  const listen = async (): Promise<void> => {
-    for await (const status of nc.status()) if (status.type === 'error') refused.push(status.error.message);
-  };
-  void listen();
-  return { nc, refused };
-}
+const connectAsWorker = () => nats.connectWith(nats.files.gpu, inbox);
 
 it("a worker's credential has ten subscriptions, more than an honest worker needs", async () => {
   const { nc, refused } = await connectAsWorker();
@@ -35,24 +25,17 @@ it("a worker's credential has ten subscriptions, more than an honest worker need
   await nc.flush();
   expect(refused).toEqual([]);
   nc.subscribe(`${inbox}.p10.>`, { callback: () => undefined });
-  await until(() => expect(refused.join()).toMatch(/maximum subscriptions exceeded/i));
+  await until(() => expect(String(refused)).toMatch(/maximum subscriptions exceeded/i));
 });
 
 it('an honest worker uses at most half of them', async () => {
   const credential = parseCredential(readFileSync(nats.files.gpu, 'utf8'));
   const url = `nats://127.0.0.1:${nats.port}`;
   const broker = await connectBroker({ url, name: 'test', prefix: 'rtr', credential, log: silentLog });
-  onTestFinished(() => broker.close());
+  stopAfterTest(broker);
   const subscribe = vi.spyOn(broker, 'subscribe');
-  const worker = startWorker({
-    ...testWorker,
-    broker,
-    log: silentLog,
-    id: 'w1',
-    models: [],
-    handler: () => Promise.reject(new Error('no')),
-  });
-  onTestFinished(() => worker.close());
+  const handler = () => Promise.reject(new Error('no'));
+  stopAfterTest(startWorker({ ...testWorker, broker, log: silentLog, id: 'w1', models: [], handler }));
   expect(subscribe.mock.calls.length).toBeLessThanOrEqual(5);
 });
 
@@ -60,5 +43,5 @@ it('a subscription of thousands of tokens, which costs a server a mebibyte, is r
   const { nc, refused } = await connectAsWorker();
   nc.subscribe(`${inbox}.p${'.z'.repeat(1_900)}`, { callback: () => undefined });
   nc.subscribe(`${inbox}.p${'.*'.repeat(1_900)}`, { callback: () => undefined });
-  await until(() => expect(refused.filter((message) => /permissions violation/i.test(message))).toHaveLength(2));
+  await until(() => expect(refused.filter(({ message }) => /permissions violation/i.test(message))).toHaveLength(2));
 });

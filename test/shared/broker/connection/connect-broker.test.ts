@@ -1,23 +1,17 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { connectBroker, type Broker } from '#shared/broker/connection/connect-broker.ts';
 import { startNats } from '../../../helpers/servers/start-nats.ts';
 import { silentLog } from '../../../helpers/silent-log.ts';
-import type { TestServer } from '../../../helpers/servers/test-server.ts';
+import { passTime } from '../../../helpers/pass-time.ts';
+import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
 import { until } from '../../../helpers/until.ts';
 
 async function connect(url: string): Promise<Broker> {
   const broker = await connectBroker({ url, name: 'test', prefix: 'test', log: silentLog });
   onTestFinished(() => broker.nc.close());
   return broker;
-}
-
-async function startOwn(): Promise<TestServer> {
-  const nats = await startNats();
-  onTestFinished(() => nats.stop());
-  return nats;
 }
 
 function hear(broker: Broker, subject: string): string[] {
@@ -37,8 +31,7 @@ describe('the connection to the broker', () => {
     broker.publish('test.throws', 'first');
     await broker.flush();
     broker.publish('test.throws', 'second');
-    await until(() => received.length === 2);
-    expect(received).toEqual(['first', 'second']);
+    await until(() => expect(received).toEqual(['first', 'second']));
   });
 
   it('sends the messages of one turn in order, and skips a message that cannot be sent', async () => {
@@ -67,7 +60,7 @@ describe('the connection to the broker', () => {
   });
 
   it('waits for a server that starts later', async () => {
-    const nats = await startOwn();
+    const nats = stopAfterTest(await startNats());
     await nats.kill();
     const connecting = connect(nats.url);
     await nats.restart();
@@ -75,14 +68,11 @@ describe('the connection to the broker', () => {
   });
 
   it('reports a loss and a reconnect, even if the clock was set back by an hour meanwhile', async () => {
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
-    onTestFinished(() => void vi.useRealTimers());
-    const nats = await startOwn();
+    passTime(3_600_000);
+    const nats = stopAfterTest(await startNats());
     const broker = await connect(nats.url);
     let times = 0;
-    const stop = broker.onReconnect(() => {
-      times += 1;
-    });
+    broker.onReconnect(() => (times += 1));
     const { connectedSince } = broker;
     vi.setSystemTime(Date.now() - 3_600_000);
     await nats.kill();
@@ -92,7 +82,6 @@ describe('the connection to the broker', () => {
     await until(() => times === 1);
     expect(broker).toMatchObject({ connected: true, disconnectedSince: undefined });
     expect(broker.connectedSince).toBeGreaterThan(connectedSince);
-    stop();
   });
 
   it('gives up at once when the server refuses the credentials', async () => {

@@ -6,6 +6,7 @@ import { decodeAck, encodeAck } from '#shared/broker/contract/ack.ts';
 import { decodeClaim, decodeClaimAnswer, encodeClaim, encodeClaimAnswer } from '#shared/broker/contract/claim.ts';
 import { agreedVersion, includesVersion } from '#shared/broker/contract/contract-range.ts';
 import { decodeEnd, decodeError, dispatcherCodes, encodeEnd, encodeError } from '#shared/broker/contract/frame.ts';
+import { noUsage } from '#shared/core/usage.ts';
 import { operations } from '#shared/core/operation.ts';
 import { createSubjects, isOwnInbox } from '#shared/broker/contract/subjects.ts';
 import { decodeTicket, encodeTicket } from '#shared/broker/contract/ticket.ts';
@@ -15,18 +16,14 @@ import { errorTable, RouterError, type ErrorCode } from '#shared/core/errors.ts'
 
 const count = fc.nat();
 const bytes = fc.uint8Array({ maxLength: 200 });
+const units = fc.record({ images: count, seconds: count, characters: count, searches: count }, { requiredKeys: [] });
 const usage = fc.record({
   promptTokens: count,
   cachedTokens: count,
   cacheWriteTokens: count,
   completionTokens: count,
   reasoningTokens: count,
-  units: fc.option(
-    fc.record({ images: count, seconds: count, characters: count, searches: count }, { requiredKeys: [] }),
-    {
-      nil: undefined,
-    },
-  ),
+  units: fc.option(units, { nil: undefined }),
 });
 const grant = fc.record({
   answer: fc.constant('grant' as const),
@@ -78,9 +75,8 @@ describe('messages of the broker contract', () => {
     const unreadable = payload.replace('"lackLists":[[', '"lackLists":[[7,');
     expect(decodeAnnouncement(Buffer.from(unreadable))?.models[1]).toEqual({ id: 'b', capabilities: [] });
     const pool = { tier: 'cloud' as const, kind: 'k', formats: [] };
-    expect(derivePoolToken({ ...pool, models })).not.toBe(
-      derivePoolToken({ ...pool, models: models.map(({ id, capabilities }) => ({ id, capabilities })) }),
-    );
+    const lacking = models.map(({ id, capabilities }) => ({ id, capabilities }));
+    expect(derivePoolToken({ ...pool, models })).not.toBe(derivePoolToken({ ...pool, models: lacking }));
   });
 
   it('carry the content of MCP servers without the kinds that only a later release has', () => {
@@ -105,17 +101,8 @@ describe('messages of the broker contract', () => {
   });
 
   it('drop models and tools with harmful names, and no others', () => {
-    const harmful = [
-      '<script>',
-      'a\nb',
-      '\u001b[2J',
-      'a\u202eb',
-      'a\u2028b',
-      '__proto__',
-      'constructor',
-      'm'.repeat(257),
-      '',
-    ];
+    const strange = ['<script>', 'a\nb', '\u001b[2J', 'a\u202eb', 'a\u2028b'];
+    const harmful = [...strange, '__proto__', 'constructor', 'm'.repeat(257), ''];
     const fine = ['hf.co/unsloth/Qwen3-8B-GGUF:Q4_K_M', 'C:\\models\\My Model.gguf', 'modèle-é', 'm'.repeat(256)];
     const models = [...harmful, ...fine].map((id) => ({ id, capabilities: [] }));
     const tools = [...harmful, ...fine].map((name) => ({ name, description: 'one\ntwo', inputSchema: {} }));
@@ -137,9 +124,8 @@ describe('messages of the broker contract', () => {
   it('drop impossible context windows, and schemas that cannot be written again', () => {
     const model = { id: 'm', capabilities: [], contextWindow: 9e15, maxOutput: -1 };
     const nested = `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`;
-    const payload = encodeAnnouncement(
-      announcementOf({ models: [model], slots: 9e15, tools: [{ name: 't', description: '', inputSchema: { x: 7 } }] }),
-    );
+    const tool = { name: 't', description: '', inputSchema: { x: 7 } };
+    const payload = encodeAnnouncement(announcementOf({ models: [model], slots: 9e15, tools: [tool] }));
     const read = decodeAnnouncement(Buffer.from(payload));
     expect(read?.models).toEqual([{ id: 'm', capabilities: [] }]);
     expect(read?.slots).toBe(16_384);
@@ -149,34 +135,25 @@ describe('messages of the broker contract', () => {
   });
 
   it('are refused completely if an announcement is too large or has too many values', () => {
-    const model = (at: number) => ({
-      id: `vendor/model-${at}`,
-      capabilities: ['stream' as const],
-      contextWindow: 200_000,
-    });
-    const models = (count: number) => Array.from({ length: count }, (_, at) => model(at));
+    const facts = { capabilities: ['stream' as const], contextWindow: 200_000 };
+    const models = (count: number) =>
+      Array.from({ length: count }, (_, at) => ({ id: `vendor/model-${at}`, ...facts }));
     const read = (facts: object) => decodeAnnouncement(Buffer.from(JSON.stringify({ ...announcementOf(), ...facts })));
     expect(read({ models: models(3_000) })?.models).toHaveLength(3_000);
     expect(read({ models: models(10_000) })).toBeUndefined();
     expect(read({ further: Array.from({ length: 60_000 }, () => 1) })).toBeUndefined();
   });
 
-  it('keep grants unchanged with the first part of a body', () => {
+  it('keep grants and ends unchanged with the bytes behind them, the first of a body or the last of an answer', () => {
+    const ends = fc.record({ usage, finishReason: fc.string() });
     fc.assert(
-      fc.property(grant, bytes, (answer, part) => {
-        const decoded = decodeClaimAnswer(encodeClaimAnswer(answer, part));
-        expect(decoded?.answer).toEqual(answer);
-        expect(Buffer.from(decoded?.firstPart ?? [])).toEqual(Buffer.from(part));
-      }),
-    );
-  });
-
-  it('keep ends unchanged with the last bytes of an answer', () => {
-    fc.assert(
-      fc.property(fc.record({ usage, finishReason: fc.string() }), bytes, (end, last) => {
-        const decoded = decodeEnd(encodeEnd(end, last));
-        expect(decoded?.end).toEqual(end);
-        expect(Buffer.from(decoded?.lastBytes ?? [])).toEqual(Buffer.from(last));
+      fc.property(grant, ends, bytes, (answer, end, more) => {
+        const granted = decodeClaimAnswer(encodeClaimAnswer(answer, more));
+        expect(granted?.answer).toEqual(answer);
+        expect(Buffer.from(granted?.firstPart ?? [])).toEqual(Buffer.from(more));
+        const ended = decodeEnd(encodeEnd(end, more));
+        expect(ended?.end).toEqual(end);
+        expect(Buffer.from(ended?.lastBytes ?? [])).toEqual(Buffer.from(more));
       }),
     );
   });
@@ -200,34 +177,17 @@ describe('messages of the broker contract', () => {
     const details = { error_code: 'x', input_tokens: '5', unsupported: ['a'] };
     const error = new RouterError('context_length_exceeded', 'too long', { details });
     expect(decodeError(Buffer.from(encodeError(error))).details).toEqual(details);
-    const original = {
-      format: 'messages',
-      status: 418,
-      body: { error: { type: 'tea' } },
-      headers: { 'retry-after': '90' },
-    };
+    const said = { body: { error: { type: 'tea' } }, headers: { 'retry-after': '90' } };
+    const original = { format: 'messages', status: 418, ...said };
     expect(decodeError(Buffer.from(encodeError(error.quoting(original)))).original).toEqual(original);
   });
 
   it('is bounded when it is the end or the error of a worker: counts, texts, waits and codes', () => {
-    const impossible = {
-      promptTokens: 1e300,
-      cachedTokens: -5,
-      cacheWriteTokens: 1.5,
-      completionTokens: 'x',
-      reasoningTokens: null,
-    };
-    const end = Buffer.from(`${JSON.stringify({ usage: impossible, finishReason: 'x'.repeat(1_000) })}\n`);
-    expect(decodeEnd(end)?.end).toEqual({
-      usage: {
-        promptTokens: Number.MAX_SAFE_INTEGER,
-        cachedTokens: 0,
-        cacheWriteTokens: 1,
-        completionTokens: 0,
-        reasoningTokens: 0,
-      },
-      finishReason: 'x'.repeat(64),
-    });
+    const impossible = { promptTokens: 1e300, cachedTokens: -5, cacheWriteTokens: 1.5 };
+    const counts = { ...impossible, completionTokens: 'x', reasoningTokens: null };
+    const end = Buffer.from(`${JSON.stringify({ usage: counts, finishReason: 'x'.repeat(1_000) })}\n`);
+    const usage = { ...noUsage, promptTokens: Number.MAX_SAFE_INTEGER, cacheWriteTokens: 1 };
+    expect(decodeEnd(end)?.end).toEqual({ usage, finishReason: 'x'.repeat(64) });
     const read = (fields: object) =>
       decodeError(Buffer.from(JSON.stringify({ code: 'upstream_failed', message: 'm', ...fields })));
     expect(read({ message: 'x'.repeat(100_000) }).message).toHaveLength(4_096);
@@ -239,20 +199,13 @@ describe('messages of the broker contract', () => {
   });
 
   it('are refused without an exception if they are anything else', () => {
+    const json = fc.json().map((text) => Buffer.from(`${text}\n`));
     fc.assert(
-      fc.property(
-        fc.oneof(
-          bytes,
-          fc.json().map((text) => Buffer.from(`${text}\n`)),
-        ),
-        (junk) => {
-          expect(decodeTicket(junk)).toBeUndefined();
-          expect(decodeClaim(junk)).toBeUndefined();
-          expect(decodeClaimAnswer(junk)).toBeUndefined();
-          expect(decodeEnd(junk)).toBeUndefined();
-          expect(decodeError(junk).code).toBe('internal');
-        },
-      ),
+      fc.property(fc.oneof(bytes, json), (junk) => {
+        for (const decode of [decodeTicket, decodeClaim, decodeClaimAnswer, decodeEnd])
+          expect(decode(junk)).toBeUndefined();
+        expect(decodeError(junk).code).toBe('internal');
+      }),
     );
   });
 
@@ -289,27 +242,25 @@ it.each([
   if (version !== undefined) expect(includesVersion(one, version) && includesVersion(other, version)).toBe(true);
 });
 
-describe("a pool's token", () => {
-  it('is the same for the same formats and models in any order, and another for any other fact', () => {
-    const a = { id: 'a', capabilities: ['stream', 'tools'] as ('stream' | 'tools')[] };
-    const b = { id: 'b', capabilities: [], contextWindow: 4096 };
-    const contract = range(1, 1);
-    const facts = { tier: 'gpu' as const, kind: 'vllm', formats: ['chat', 'messages'], models: [a, b], contract };
-    const pool = derivePoolToken(facts);
-    const reordered = [b, { ...a, capabilities: ['tools', 'stream'] as ('stream' | 'tools')[] }];
-    expect(derivePoolToken({ ...facts, formats: ['messages', 'chat'], models: reordered })).toBe(pool);
-    expect(pool).toMatch(/^vllm-[0-9a-f]{12}$/);
-    const others = [
-      derivePoolToken({ ...facts, tier: 'cloud' }),
-      // Two sides that speak different versions never share a lane.
-      derivePoolToken({ ...facts, contract: range(1, 2) }),
-      derivePoolToken({ ...facts, contract: range(2, 2) }),
-      derivePoolToken({ ...facts, kind: 'ollama' }),
-      derivePoolToken({ ...facts, formats: ['chat'] }),
-      derivePoolToken({ ...facts, models: [a] }),
-      derivePoolToken({ ...facts, models: [a, { ...b, contextWindow: 8192 }] }),
-      derivePoolToken({ ...facts, models: [a, { ...b, maxOutput: 4096 }] }),
-    ];
-    expect(new Set([pool, ...others]).size).toBe(others.length + 1);
-  });
+it("a pool's token is the same for the same formats and models in any order, and another for any other fact", () => {
+  const a = { id: 'a', capabilities: ['stream', 'tools'] as ('stream' | 'tools')[] };
+  const b = { id: 'b', capabilities: [], contextWindow: 4096 };
+  const contract = range(1, 1);
+  const facts = { tier: 'gpu' as const, kind: 'vllm', formats: ['chat', 'messages'], models: [a, b], contract };
+  const pool = derivePoolToken(facts);
+  const reordered = [b, { ...a, capabilities: ['tools', 'stream'] as ('stream' | 'tools')[] }];
+  expect(derivePoolToken({ ...facts, formats: ['messages', 'chat'], models: reordered })).toBe(pool);
+  expect(pool).toMatch(/^vllm-[0-9a-f]{12}$/);
+  const others = [
+    derivePoolToken({ ...facts, tier: 'cloud' }),
+    // Two sides that speak different versions never share a lane.
+    derivePoolToken({ ...facts, contract: range(1, 2) }),
+    derivePoolToken({ ...facts, contract: range(2, 2) }),
+    derivePoolToken({ ...facts, kind: 'ollama' }),
+    derivePoolToken({ ...facts, formats: ['chat'] }),
+    derivePoolToken({ ...facts, models: [a] }),
+    derivePoolToken({ ...facts, models: [a, { ...b, contextWindow: 8192 }] }),
+    derivePoolToken({ ...facts, models: [a, { ...b, maxOutput: 4096 }] }),
+  ];
+  expect(new Set([pool, ...others]).size).toBe(others.length + 1);
 });

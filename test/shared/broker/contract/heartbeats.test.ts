@@ -44,12 +44,12 @@ describe.concurrent('workers', () => {
   it('announce themselves only on change, and their busy slots are known', async ({ start, expect }) => {
     const { ingress, workers, seen } = await addBeating(await start(), 'one');
     const live = made(ingress.workers.get('one'));
-    const { finished } = ingress.send({ steps: [{ waitMs: 2_500 }] });
+    const { cancel } = ingress.send({ steps: [{ hang: true }] });
     // As of another ingress, which could have given it a job: an ingress counts its own jobs at once.
-    await until(() => live.announcement.busy === 1, 3_000);
+    await until(() => live.announcement.busy === 1);
     expect(countFreeSlots(live.pool)).toBe(2);
-    await finished;
-    await until(() => live.announcement.busy === 0, 3_000);
+    cancel();
+    await until(() => live.announcement.busy === 0);
     seen.length = 0;
     workers[0]?.worker.update({ slots: 5 });
     await until(() => countFreeSlots(live.pool) === 5);
@@ -57,13 +57,10 @@ describe.concurrent('workers', () => {
     expect(seen.map(isBeat)).toEqual([false, ...seen.slice(1).map(() => true)]);
   });
 
-  it('are complete at an ingress that starts later, which requests each announcement once', async ({
-    start,
-    expect,
-  }) => {
-    const { addIngress, asked } = await addBeating(await start(), 'one', 'two', 'three');
+  it('are complete at a later ingress, which requests each announcement once', async ({ parties, expect }) => {
+    const { addIngress, asked } = await addBeating(parties, 'one', 'two', 'three');
     const late = await addIngress();
-    await until(() => late.workers.size === 3, 3_000);
+    await until(() => late.workers.size === 3);
     await sleep(1_000);
     expect(asked).toEqual([announceAgain, announceAgain, announceAgain]);
     const known = Array.from(late.workers.workers(), ({ announcement }) => announcement.worker);
@@ -82,10 +79,10 @@ describe.concurrent('workers', () => {
         broker.publish(broker.subjects.retransmit(worker.address), announceAgain);
       await sleep(50);
     }
+    await until(() => announced() >= 2);
+    await sleep(1_000);
     // One at once, one for the requests of the next quarter of a second, and one for each further quarter.
     const most = 2 + Math.floor((performance.now() - begin) / minAnnounceIntervalMs);
-    await until(() => announced() >= 2, 3_000);
-    await sleep(1_000);
     expect(announced()).toBeLessThanOrEqual(most);
   });
 
@@ -93,7 +90,7 @@ describe.concurrent('workers', () => {
     const { ingress, seen, asked } = await addBeating(await start(), 'one', 'two');
     await ingress.broker.nc.reconnect();
     seen.length = 0;
-    await until(() => seen.filter(isBeat).length >= 4, 5_000);
+    await until(() => seen.filter(isBeat).length >= 4);
     expect(asked).toEqual([]);
     expect(seen.every(isBeat)).toBe(true);
     expect(ingress.workers.size).toBe(2);

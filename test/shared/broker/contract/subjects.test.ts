@@ -40,12 +40,10 @@ describe('subjects', () => {
     },
   );
 
-  it.each([undefined, '', 'x', '_', '1.5', '1e999', 'rtr.inbox.gpu.gpu.w1', '$JS.ACK.1'])(
-    'do not give a frame number if the reply subject is %j',
-    (reply) => {
-      expect(parseFrameAddress('grant.d._', reply === undefined ? {} : { reply })).toBeUndefined();
-    },
-  );
+  const noNumbers = [undefined, '', 'x', '_', '1.5', '1e999', 'rtr.inbox.gpu.gpu.w1', '$JS.ACK.1'];
+  it.each(noNumbers)('do not give a frame number if the reply subject is %j', (reply) => {
+    expect(parseFrameAddress('grant.d._', reply === undefined ? {} : { reply })).toBeUndefined();
+  });
 
   it('give the grant of a reply subject, whatever the prefix', () => {
     expect(parseGrant(subjects.reply('in', 'secret'))).toBe('secret');

@@ -1,4 +1,6 @@
 import { describe } from 'vitest';
+import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
+import { made } from '../../../helpers/accounts/made.ts';
 import { untilOffersAreTaken, type TestIngress } from '../../../helpers/broker/broker-parties.ts';
 import { it } from '../../../helpers/broker/it-with-parties.ts';
 import type { Step } from '../../../helpers/broker/scripted-handler.ts';
@@ -6,16 +8,24 @@ import { until } from '../../../helpers/until.ts';
 
 const hang = { steps: [{ write: 'x' }, { hang: true as const }] };
 
-/** Returns the worker that serves a request of a conversation now. */
-async function workerFor({ send }: TestIngress, affinity: number): Promise<string> {
-  const { finished } = send({ affinity });
-  return (await finished).attempt?.worker.id ?? '';
+/** Returns the worker that serves a request of a conversation now. One that the first offer did not reach, as at a standstill, is repeated. */
+async function workerFor({ send }: TestIngress, affinity: number, place?: JobRequest['place']): Promise<string> {
+  for (;;) {
+    const { job, finished } = send({ affinity, ...(place && { place }) });
+    const { attempt, timeline } = await finished;
+    if (attempt?.placement.pool !== attempt?.worker.pool) throw new Error('its placement is in another pool');
+    if (attempt && timeline.length === 1 && job.tickets.count === 0) return attempt.worker.id;
+  }
 }
 
 /** Returns the worker of each of these conversations. */
-async function workersFor(ingress: TestIngress, affinities: readonly number[]): Promise<string[]> {
+async function workersFor(
+  ingress: TestIngress,
+  affinities: readonly number[],
+  place?: JobRequest['place'],
+): Promise<string[]> {
   const served: string[] = [];
-  for (const affinity of affinities) served.push(await workerFor(ingress, affinity));
+  for (const affinity of affinities) served.push(await workerFor(ingress, affinity, place));
   return served;
 }
 
@@ -36,7 +46,7 @@ describe.concurrent('a conversation', () => {
     expect(Math.max(...counts)).toBeLessThan(30);
 
     const other = await addIngress();
-    await until(() => [...other.workers.workers()].length === made.length);
+    await until(() => other.workers.size === made.length);
     await untilOffersAreTaken(other);
     expect(await workersFor(other, conversations)).toEqual(first);
   });
@@ -65,47 +75,40 @@ describe.concurrent('a conversation', () => {
     const { ingress, addWaiting } = await start();
     const [leaving] = await addWaiting({}, {}, {});
     const before = await workersFor(ingress, conversations);
-    leaving?.worker.update({ accepting: false });
-    await until(() => ingress.workers.get(leaving?.id ?? '')?.announcement.accepting === false);
+    const { id, worker } = made(leaving);
+    const accept = async (accepting: boolean): Promise<void> => {
+      worker.update({ accepting });
+      await until(() => ingress.workers.get(id)?.announcement.accepting === accepting);
+    };
+    await accept(false);
     const during = await workersFor(ingress, conversations);
-    expect(during).not.toContain(leaving?.id);
-    const stayed = before.flatMap((id, at) => (id === leaving?.id ? [] : [[id, during[at]]]));
+    expect(during).not.toContain(id);
+    const stayed = before.flatMap((was, at) => (was === id ? [] : [[was, during[at]]]));
     expect(stayed.every(([was, is]) => was === is)).toBe(true);
     // The conversations of that worker do not all go to the same one.
-    expect(countsOf(during.filter((_, at) => before[at] === leaving?.id))).toHaveLength(2);
+    expect(countsOf(during.filter((_, at) => before[at] === id))).toHaveLength(2);
 
-    leaving?.worker.update({ accepting: true });
-    await until(() => ingress.workers.get(leaving?.id ?? '')?.announcement.accepting === true);
+    await accept(true);
     await untilOffersAreTaken(ingress);
     expect(await workersFor(ingress, conversations)).toEqual(before);
   });
 
-  it('finds its worker in any of the pools that are equally good', async ({ start, expect }) => {
-    const { ingress, addWaiting } = await start();
+  it('finds its worker in any of the pools that are equally good', async ({ ingress, addWaiting, expect }) => {
     await addWaiting({ id: 'left', kind: 'left', slots: 8 }, { id: 'right', kind: 'right', slots: 64 });
     const place = () => [...ingress.workers.pools()].map((pool) => ({ pool, model: 'demo', group: 0 }));
-    const served = async (): Promise<(string | undefined)[]> => {
-      const ids: (string | undefined)[] = [];
-      for (const affinity of conversations) {
-        const { attempt } = await ingress.send({ affinity, place }).finished;
-        expect(attempt?.placement.pool).toBe(attempt?.worker.pool);
-        ids.push(attempt?.worker.id);
-      }
-      return ids;
-    };
-    const first = await served();
-    expect(await served()).toEqual(first);
+    const first = await workersFor(ingress, conversations, place);
+    expect(await workersFor(ingress, conversations, place)).toEqual(first);
     // A pool with an eighth of the other's slots has about a ninth of the conversations.
     const left = first.filter((id) => id === 'left').length;
     expect(left).toBeGreaterThan(0);
     expect(left).toBeLessThan(20);
   });
 
-  it('moves to the next worker while the first token of its own worker takes much longer', async ({
-    start,
+  it('moves to the next worker while the first token of its own takes long', async ({
+    ingress,
+    addWaiting,
     expect,
   }) => {
-    const { ingress, addWaiting } = await start();
     await addWaiting({}, {});
     const own = await workerFor(ingress, 7);
     const served = await workersFor(ingress, conversations);
@@ -115,13 +118,12 @@ describe.concurrent('a conversation', () => {
     };
     forgetTimes();
     const steps: Step[] = [{ only: own, waitMs: 1_500 }, { write: 'x' }, { waitMs: 5 }];
-    await Promise.all([7, 7, other, other].map((affinity) => ingress.send({ affinity, steps }).finished));
-    expect(await workerFor(ingress, 7)).not.toBe(own);
+    await until(async () => {
+      await Promise.all([7, 7, other, other].map((affinity) => ingress.send({ affinity, steps }).finished));
+      expect(await workerFor(ingress, 7)).not.toBe(own);
+    });
     // A job without a conversation also goes to the worker with the earlier first token.
-    for (let job = 0; job < 10; job += 1) {
-      const { attempt } = await ingress.send({}).finished;
-      expect(attempt?.worker.id).not.toBe(own);
-    }
+    for (let job = 0; job < 10; job += 1) expect((await ingress.send({}).finished).attempt?.worker.id).not.toBe(own);
     forgetTimes();
     expect(await workerFor(ingress, 7)).toBe(own);
   });

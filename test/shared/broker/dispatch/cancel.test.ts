@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
-import type { JobHandler } from '#shared/broker/contract/job-contract.ts';
+import type { GrantedJob, JobEnd, JobHandler, Reply } from '#shared/broker/contract/job-contract.ts';
 import type { WorkerMeter } from '#shared/broker/worker/worker-meter.ts';
 import { it } from '../../../helpers/broker/it-with-parties.ts';
 import { jobDone } from '../../../helpers/broker/job-done.ts';
@@ -10,17 +10,13 @@ import { least } from '../../../helpers/least.ts';
 import { until } from '../../../helpers/until.ts';
 
 /** A handler that writes a first piece, if one is given, and then waits for its abort. */
-function watched(firstPiece?: string): {
-  handler: JobHandler;
-  started: () => number;
-  aborted: () => number | undefined;
-} {
+function watched(firstPiece?: string) {
   let count = 0;
   let abortedAt: number | undefined;
   return {
     started: () => count,
     aborted: () => abortedAt,
-    handler: async (_, reply, signal) => {
+    handler: async (_: GrantedJob, reply: Reply, signal: AbortSignal): Promise<JobEnd> => {
       count += 1;
       if (firstPiece !== undefined) reply.write(firstPiece);
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
@@ -36,8 +32,7 @@ async function disconnected({ nc }: Broker): Promise<void> {
 }
 
 describe('a client that leaves', () => {
-  it('before the claim: its ticket is refused, and no job runs', async ({ start }) => {
-    const { ingress, addWorker } = await start();
+  it('before the claim: its ticket is refused, and no job runs', async ({ ingress, addWorker }) => {
     const { handler, started } = watched();
     const { worker } = await addWorker({ slots: 0, handler });
     const sent = ingress.send({});
@@ -55,8 +50,7 @@ describe('a client that leaves', () => {
     ['after the claim, before the first piece', undefined, true],
     ['after the claim, of an answer that is not streamed', undefined, false],
     ['in the middle of a stream', 'a piece', true],
-  ])('%s: the worker aborts within 200 ms', async ([, piece, stream], { start }) => {
-    const { ingress, addWorker } = await start();
+  ])('%s: the worker aborts within 200 ms', async ([, piece, stream], { ingress, addWorker }) => {
     const abort = async (): Promise<number> => {
       const { handler, started, aborted } = watched(piece);
       const { worker } = await addWorker({ handler });
@@ -83,8 +77,7 @@ describe('a client that leaves', () => {
       send(message);
       if (/\.inbox\..+\.claim\./.test(message.subject)) queueMicrotask(() => sent.cancel());
     });
-    await until(() => aborted() !== undefined);
-    await until(() => worker.busy === 0);
+    await until(() => aborted() !== undefined && worker.busy === 0);
     expect((await sent.finished).state).toBe('cancelled');
   });
 
@@ -97,29 +90,30 @@ describe('a client that leaves', () => {
     // The first offers are refused while the worker still looks through its lanes.
     await until(() => {
       const sent = ingress.send({});
-      expect(sent.job.state).toBe('claimed');
+      const { state } = sent.job;
       sent.cancel();
+      expect(state).toBe('claimed');
       return outcomes.length > 0;
     });
     await until(() => worker.busy === 0);
     expect([started(), new Set(outcomes)]).toEqual([0, new Set(['cancelled'])]);
   });
 
-  it('while its large body is on the way: the rest is not sent, and no job runs', async ({ start }) => {
-    const { ingress, addWorker } = await start();
+  it('while its large body is on the way: the rest is not sent, and no job runs', async ({ ingress, addWorker }) => {
     const { handler, started } = watched();
     const { worker } = await addWorker({ handler });
     const sent = ingress.send({ body: Buffer.alloc(64 * 1024 * 1024, 'x') });
-    await until(() => sent.job.state === 'claimed');
-    sent.cancel();
+    ingress.onSend((message, send) => {
+      send(message);
+      if (sent.job.state === 'claimed') queueMicrotask(() => sent.cancel());
+    });
+    await sent.finished;
     await until(() => worker.busy === 0);
-    const { outBytes } = ingress.broker.nc.stats();
-    expect(outBytes).toBeLessThan(16 * 1024 * 1024);
+    expect(ingress.broker.nc.stats().outBytes).toBeLessThan(16 * 1024 * 1024);
     expect(started()).toBe(0);
   });
 
-  it('while the worker is disconnected: it aborts the job at the next keep-alive', async ({ start }) => {
-    const { ingress, addWorker } = await start();
+  it('while the worker is disconnected: it aborts the job at the next keep-alive', async ({ ingress, addWorker }) => {
     const { handler, started, aborted } = watched('a piece');
     const { broker } = await addWorker({ handler });
     const sent = ingress.send({});
@@ -134,28 +128,24 @@ describe('a client that leaves', () => {
 });
 
 describe.concurrent('a handler', () => {
-  it('that throws before its first await frees its slot', async ({ start, expect }) => {
-    const { ingress, addWorker } = await start();
-    const { worker } = await addWorker({
-      handler: () => {
-        throw new Error('a bug');
-      },
-    });
-    const sent = ingress.send({});
-    expect((await sent.finished).error?.code).toBe('internal');
+  it('that throws before its first await frees its slot', async ({ ingress, addWorker, expect }) => {
+    const handler = (): never => {
+      throw new Error('a bug');
+    };
+    const { worker } = await addWorker({ handler });
+    expect((await ingress.send({}).finished).error?.code).toBe('internal');
     await until(() => worker.busy === 0);
   });
 
   it('that ignores its abort keeps its slot until it ends, and its output goes nowhere', async ({ start, expect }) => {
     const { ingress, addWorker } = await start();
     const gate = Promise.withResolvers<void>();
-    const { worker } = await addWorker({
-      handler: async (_, reply) => {
-        await gate.promise;
-        reply.write('too late');
-        return jobDone;
-      },
-    });
+    const handler: JobHandler = async (_, reply) => {
+      await gate.promise;
+      reply.write('too late');
+      return jobDone;
+    };
+    const { worker } = await addWorker({ handler });
     const sent = ingress.send({});
     await until(() => worker.busy === 1 && sent.job.state === 'claimed');
     sent.cancel();

@@ -2,8 +2,11 @@ import { describe } from 'vitest';
 import { buildUsageRecord } from '#shared/serving/usage-record.ts';
 import { usageRecordSchema } from '#shared/accounts/ledger/usage-record.ts';
 import { noUsage } from '#shared/core/usage.ts';
+import { JobTimeline } from '#shared/broker/dispatch/job-timeline.ts';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import { it } from '../../../helpers/broker/it-with-parties.ts';
+import type { Step } from '../../../helpers/broker/scripted-handler.ts';
+import { until } from '../../../helpers/until.ts';
 import type { RequestOrigin } from '#shared/serving/caller.ts';
 
 /** The ledger's record of a job, read back. */
@@ -15,14 +18,11 @@ function recordOf(report: JobReport) {
 }
 
 describe.concurrent('the attempts of a job', () => {
-  it('have the times of each, in order, and the reason of each end', async ({ start, expect }) => {
-    const { ingress, addWorker } = await start();
+  it('have the times of each, in order, and the reason of each end', async ({ ingress, addWorker, expect }) => {
     for (const id of ['a', 'b']) await addWorker({ id });
     const fails = ['a', 'b'].map((only) => ({ only, waitMs: 30 }));
-    const sent = ingress.send({
-      steps: [...fails, { only: 'a', fail: 'upstream_failed' }, { write: 'x' }, { waitMs: 200 }, { write: 'y' }],
-    });
-    const report = await sent.finished;
+    const steps: Step[] = [...fails, { only: 'a', fail: 'upstream_failed' }, { write: 'x' }, { waitMs: 200 }];
+    const report = await ingress.send({ steps: [...steps, { write: 'y' }] }).finished;
     expect(report.state).toBe('done');
     const { timeline = [], totalMs, attempts } = recordOf(report);
     const taken = timeline.filter(({ end }) => end !== 'refused');
@@ -39,32 +39,25 @@ describe.concurrent('the attempts of a job', () => {
     expect(Math.abs((last?.endMs ?? 0) - totalMs)).toBeLessThan(50);
   });
 
-  it('are the first seven and the last, if there are more', async ({ start, expect }) => {
-    const { ingress, addWorker } = await start();
-    const { JobTimeline } = await import('#shared/broker/dispatch/job-timeline.ts');
+  it('are the first seven and the last, if there are more', async ({ ingress, addWorker, expect }) => {
     await addWorker({ id: 'a' });
     const report = await ingress.send({}).finished;
-    const { attempt } = report;
-    if (!attempt) throw new Error('unreachable');
     const timeline = new JobTimeline();
-    for (let count = 0; count < 20; count += 1) timeline.ended(attempt as never, 0, String(count));
+    for (let count = 0; count < 20; count += 1) timeline.ended(report.attempt as never, 0, String(count));
     expect(timeline.read().timeline.map(({ end }) => end)).toEqual(['0', '1', '2', '3', '4', '5', '6', '19']);
     const many = Array.from({ length: 30 }, (_, index) => ({ ...timeline.read().timeline[0], end: String(index) }));
     const { timeline: kept = [] } = recordOf({ ...report, timeline: many as never });
     expect(kept.map(({ end }) => end)).toEqual(['0', '1', '2', '3', '4', '5', '6', '29']);
   });
 
-  it('are none if no worker was given the job, and end with `cancelled` if the client leaves', async ({
-    start,
-    expect,
-  }) => {
-    const { ingress, addWorker } = await start();
+  it('are none if no worker has got it, and end with `cancelled` if the client leaves', async ({ parties, expect }) => {
+    const { ingress, addWorker } = parties;
     const unserved = ingress.send({});
     unserved.cancel();
     expect(recordOf(await unserved.finished)).not.toHaveProperty('timeline');
     await addWorker({ id: 'a' });
     const left = ingress.send({ steps: [{ write: 'x' }, { hang: true }] });
-    while (left.job.state !== 'streaming') await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => left.job.state === 'streaming');
     left.cancel();
     // A worker that has just joined may refuse an offer before it claims the job.
     expect(recordOf(await left.finished).timeline?.at(-1)).toMatchObject({ worker: 'a', end: 'cancelled' });

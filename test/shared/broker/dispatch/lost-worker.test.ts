@@ -5,12 +5,7 @@ import { until } from '../../../helpers/until.ts';
 import type { TestIngress } from '../../../helpers/broker/broker-parties.ts';
 import { jobDone } from '../../../helpers/broker/job-done.ts';
 
-const hangInTheMiddle: Step[] = [
-  { write: 'a part' },
-  { waitMs: 1 },
-  { only: 'first', hang: true },
-  { write: ', the rest' },
-];
+const hangInTheMiddle: Step[] = [{ write: 'a part' }, { only: 'first', hang: true }, { write: ', the rest' }];
 
 describe.concurrent('a worker', () => {
   it('killed in the middle of a stream: an error says so, and no text comes twice', async ({ start, expect }) => {
@@ -35,8 +30,7 @@ describe.concurrent('a worker', () => {
     expect((await ingress.send({}).finished).state).toBe('done');
   });
 
-  it('that leaves takes nothing new, finishes its jobs, and is gone', async ({ start, expect }) => {
-    const { ingress, addWorker } = await start();
+  it('that leaves takes nothing new, finishes its jobs, and is gone', async ({ ingress, addWorker, expect }) => {
     const { worker } = await addWorker({ id: 'first' });
     const running = ingress.send({ steps: [{ write: 'a' }, { waitMs: 700 }, { write: 'b' }] });
     await until(() => running.text() === 'a');
@@ -59,7 +53,8 @@ describe.concurrent('a worker', () => {
     const before = performance.now();
     await worker.drain(50);
     expect(await sent.finished).toMatchObject({ state: 'done', attempts: 2, text: 'second' });
-    expect(performance.now() - before).toBeLessThan(3_000);
+    // Before the silence of the first one would be noticed.
+    expect(performance.now() - before).toBeLessThan(9_000);
   });
 });
 
@@ -72,10 +67,7 @@ function operatorOf({ broker, workers }: TestIngress) {
 }
 
 describe('a worker that an operator drains', () => {
-  it('announces it, finishes its jobs, takes nothing new, and accepts jobs again when it is undrained', async ({
-    start,
-  }) => {
-    const { ingress, addWorker } = await start();
+  it('announces it, finishes its jobs, and takes new ones once it is undrained', async ({ ingress, addWorker }) => {
     const { command, isDraining } = operatorOf(ingress);
     const gate = Promise.withResolvers<void>();
     const handler = () => gate.promise.then(() => jobDone);
@@ -95,8 +87,7 @@ describe('a worker that an operator drains', () => {
     expect(isDraining(id)).toBe(false);
   });
 
-  it('ignores commands that it does not support, and announces its host name', async ({ start }) => {
-    const { ingress, addWorker } = await start();
+  it('ignores commands that it does not support, and announces its host name', async ({ ingress, addWorker }) => {
     const { id } = await addWorker();
     operatorOf(ingress).command(id, 'explode');
     expect((await ingress.send({}).finished).state).toBe('done');

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { it } from '../../../helpers/broker/it-with-parties.ts';
 import { made } from '../../../helpers/accounts/made.ts';
-import type { TappedBroker } from '../../../helpers/broker/tapped-broker.ts';
+import { changeHeads, type TappedBroker } from '../../../helpers/broker/tapped-broker.ts';
 
 const older = { oldest: 1, newest: 1 };
 const newer = { oldest: 1, newest: 2 };
@@ -10,14 +10,11 @@ const newest = { oldest: 2, newest: 3 };
 const steps = [{ whoami: true as const }];
 
 /** Adds an unknown field to each message of a party, as a later release may do. @returns the number of changed messages */
-function sayMore({ onSend }: TappedBroker): () => number {
+function sayMore(party: TappedBroker): () => number {
   let count = 0;
-  onSend((message, send) => {
-    const [head = '', ...rest] = Buffer.from(message.payload).toString('latin1').split('\n');
-    if (!head.startsWith('{')) return send(message);
+  changeHeads(party, (head) => {
     count += 1;
-    const more = JSON.stringify({ ...(JSON.parse(head) as object), unknownField: { since: 'next year' } });
-    send({ ...message, payload: Buffer.from([more, ...rest].join('\n'), 'latin1') });
+    return { ...head, unknownField: { since: 'next year' } };
   });
   return () => count;
 }

@@ -1,39 +1,34 @@
-import { jetstreamManager } from '@nats-io/jetstream';
 import { RequestError } from '@nats-io/transport-node';
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe } from 'vitest';
 import { it } from '../../../helpers/broker/it-with-parties.ts';
 import {
+  openTicketStream,
   untilOffersAreTaken,
   type Parties,
   type TestIngress,
   type TestJob,
 } from '../../../helpers/broker/broker-parties.ts';
+import { made } from '../../../helpers/accounts/made.ts';
 import { least } from '../../../helpers/least.ts';
 import { until } from '../../../helpers/until.ts';
 
 /** Tickets that the broker has taken so far. */
-async function ticketsAt({ broker }: TestIngress): Promise<number> {
-  const manager = await jetstreamManager(broker.nc);
-  return (await manager.streams.info(broker.subjects.stream('gpu'))).state.last_seq;
-}
+const ticketsAt = async (ingress: TestIngress) => (await (await openTicketStream(ingress)).state()).last_seq;
 
 /** Waits until the server has noticed that a worker's connection has ended. */
 async function isGoneAtServer({ broker }: TestIngress, worker: string): Promise<void> {
   const subject = broker.subjects.cancel({ tier: 'gpu', owner: 'open', worker });
-  const asked = (): Promise<unknown> =>
-    broker.nc.request(subject, '', { timeout: 100 }).catch((error: unknown) => error);
   await until(async () => {
-    const answer = await asked();
+    const answer: unknown = await broker.nc.request(subject, '', { timeout: 100 }).catch((error: unknown) => error);
     return answer instanceof RequestError && answer.isNoResponders();
   });
 }
 
 /** Has a heartbeat of a worker come to an ingress that says that it has nothing to do, as the last one before it was filled. */
 async function seemIdle({ broker, workers }: TestIngress, id: string): Promise<void> {
-  const worker = workers.get(id);
-  if (!worker) throw new Error(`worker ${id} is not known`);
+  const worker = made(workers.get(id));
   const { announcement, address } = worker;
   broker.publish(broker.subjects.heartbeat(address), JSON.stringify({ ...announcement, busy: 0 }));
   await until(() => worker.otherJobs === 0);
@@ -57,8 +52,8 @@ const whoami = { steps: [{ whoami: true as const }] };
 describe.concurrent('a job that is offered', () => {
   it('reaches a worker that waits without a ticket, the one with the most free slots', async ({ start, expect }) => {
     const { ingress, addWaiting } = await start();
-    await addWaiting({ id: 'small', slots: 2 }, { id: 'large', slots: 5 });
     const before = await ticketsAt(ingress);
+    await addWaiting({ id: 'small', slots: 2 }, { id: 'large', slots: 5 });
     const jobs = Array.from({ length: 3 }, () => ingress.send({ steps: [{ waitMs: 50 }, { whoami: true }] }));
     for (const { finished, job } of jobs) {
       expect(await finished).toMatchObject({ state: 'done', attempts: 1, moves: [], text: 'large' });
@@ -96,8 +91,7 @@ describe.concurrent('a job that is offered', () => {
     expect(await least(move, 500, 4)).toBeLessThan(500);
   });
 
-  it('never comes before those that wait', async ({ start, expect }) => {
-    const { ingress, addWaiting } = await start();
+  it('never comes before those that wait', async ({ ingress, addWaiting, expect }) => {
     const [only] = await addWaiting({ slots: 4 });
     const running = Array.from({ length: 4 }, () => ingress.send(hang));
     await until(() => only?.worker.busy === 4);
@@ -116,11 +110,10 @@ describe.concurrent('a job that is offered', () => {
     expect(Math.max(...(await claimedAt(waiting)))).toBeLessThan(Math.min(...(await claimedAt(later))));
   });
 
-  it('does not keep the job of another ingress waiting', async ({ start, expect }) => {
-    const { ingress, addIngress, addWorker } = await start();
+  it('does not keep the job of another ingress waiting', async ({ ingress, addIngress, addWorker, expect }) => {
     const busy = await addIngress();
     for (let number = 0; number < 8; number += 1) await addWorker({ slots: 4 });
-    await until(() => [...busy.workers.workers()].length === 8);
+    await until(() => busy.workers.size === 8);
     await untilOffersAreTaken(busy);
     const running = Array.from({ length: 32 }, () => busy.send(hang));
     await until(() => running.every(({ job }) => job.attempt?.hasBegun));
@@ -187,7 +180,7 @@ describe.concurrent('a job that is offered', () => {
     const { ingress, addIngress, addWaiting } = await start();
     const edges = [ingress, ...(await Promise.all(Array.from({ length: 7 }, () => addIngress())))];
     const workers = await addWaiting({}, {}, {}, {});
-    await until(() => edges.every((edge) => [...edge.workers.workers()].length === 4));
+    await until(() => edges.every((edge) => edge.workers.size === 4));
     const most: number[] = [];
     for (let round = 0; round < 10; round += 1) {
       const jobs = edges.map((edge) => edge.send(hang));
@@ -225,8 +218,7 @@ describe.concurrent('a job that is offered', () => {
     expect(await second.finished).toMatchObject({ state: 'done', attempts: 1, moves: [] });
   });
 
-  it('goes to a worker that is left when the first one fails', async ({ start, expect }) => {
-    const { ingress, addWaiting } = await start();
+  it('goes to a worker that is left when the first one fails', async ({ ingress, addWaiting, expect }) => {
     await addWaiting({ id: 'bad', slots: 8 }, { id: 'good', slots: 2 });
     const { finished, job } = ingress.send({ steps: [{ only: 'bad', fail: 'upstream_failed' }, { whoami: true }] });
     expect(await finished).toMatchObject({ state: 'done', attempts: 2, moves: ['upstream_failed'], text: 'good' });
@@ -246,7 +238,7 @@ describe.concurrent('a worker', () => {
     const cut = JSON.stringify({ ...grant, v: 1, model: 'demo', reply, bodyBytes: 10 });
     for (const payload of ['', 'rubbish', '{"answer":"gone"}\n', `${whole}\n`, `${cut}\nfive.`]) {
       const answerTo = `${reply}.r.0`;
-      const refusal = broker.nc.request(at, payload, { timeout: 1_000, noMux: true, reply: answerTo });
+      const refusal = broker.nc.request(at, payload, { timeout: 20_000, noMux: true, reply: answerTo });
       expect((await refusal).data).toHaveLength(0);
     }
     expect(one?.worker.busy).toBe(0);
@@ -264,16 +256,14 @@ describe.concurrent('a worker', () => {
     expect(ingress.workers.get(id)?.announcement.offersAt).toBeUndefined();
   });
 
-  it('refuses what was offered to the pool that it has left', async ({ start, expect }) => {
-    const { ingress, addWaiting } = await start();
+  it('refuses what was offered to the pool that it has left', async ({ ingress, addWaiting, expect }) => {
     const [one] = await addWaiting({ id: 'one' });
-    const { announcement: before, address } = ingress.workers.get('one') ?? {};
+    const { announcement: before, address } = made(ingress.workers.get('one'));
     one?.worker.update({ models: [{ id: 'other', capabilities: ['stream'] }] });
     await until(() => ingress.workers.get('one')?.announcement.models[0]?.id === 'other');
     await untilOffersAreTaken(ingress);
-    const now = ingress.workers.get('one');
-    if (!now || !address) throw new Error('the worker is known');
-    const stale = { ...now.announcement, offersAt: before?.offersAt, slots: 99 };
+    const now = made(ingress.workers.get('one'));
+    const stale = { ...now.announcement, offersAt: before.offersAt, slots: 99 };
     ingress.broker.publish(ingress.broker.subjects.heartbeat(address), JSON.stringify(stale));
     await until(() => now.announcement.slots === 99);
     const { job, finished } = ingress.send(whoami);

@@ -15,8 +15,7 @@ const kill: Step[] = [{ die: true }];
 const died = { state: 'failed', error: { code: 'workers_died' } };
 
 describe.concurrent('a request that kills its worker', () => {
-  it('takes two workers and ends, and a repeated one takes none', async ({ start, expect }) => {
-    const { ingress, addWaiting } = await start();
+  it('takes two workers and ends, and a repeated one takes none', async ({ ingress, addWaiting, expect }) => {
     const workers = await addWaiting({}, {}, {}, {});
     const send = (steps: Step[]) => ingress.send({ steps, sender: alice }).finished;
     for (const attempts of [2, 0, 0]) expect(await send(kill)).toMatchObject({ ...died, attempts });
@@ -30,11 +29,8 @@ describe.concurrent('a request that kills its worker', () => {
     await addWorker({ id: 'three', kind: 'another' });
     const second = await addIngress();
     await second.workers.requestAnnouncements();
-    const steps: Step[] = [
-      { only: 'three', whoami: true },
-      { only: 'one', die: true },
-      { only: 'two', die: true },
-    ];
+    const deadly = ['one', 'two'].map((only): Step => ({ only, die: true }));
+    const steps: Step[] = [{ only: 'three', whoami: true }, ...deadly];
     const three = ingress.workers.get('three')?.pool;
     const place = () => placementsIn(ingress.workers, (pool) => pool !== three);
     const sent = ingress.send({ steps, sender: alice, place });
@@ -45,15 +41,14 @@ describe.concurrent('a request that kills its worker', () => {
     expect(await second.send({ steps, sender: bob }).finished).toMatchObject({ state: 'done', text: 'three' });
   });
 
-  it("does not count as the cause of its second worker's death if its answer had begun there", async ({
-    start,
+  it("is not the cause of its second worker's death if its answer had begun", async ({
+    ingress,
+    addWorker,
     expect,
   }) => {
-    const { ingress, addWorker } = await start();
     const first = await addWorker({ id: 'one' });
-    const sent = ingress.send({
-      steps: [{ only: 'one', hang: true }, { write: 'text' }, { waitMs: 300 }, { die: true }],
-    });
+    const steps: Step[] = [{ only: 'one', hang: true }, { write: 'text' }, { waitMs: 300 }, ...kill];
+    const sent = ingress.send({ steps });
     await until(() => isBegun(sent));
     await addWorker({ id: 'two' });
     await first.die();
@@ -76,12 +71,8 @@ describe.concurrent('a request that kills its worker', () => {
     return { beside, poison };
   }
 
-  it('costs those beside it no attempt, and quarantined ones are kept apart', async ({
-    start,
-    expect,
-    onTestFinished,
-  }) => {
-    const { beside, poison } = await killBeside(await start(), 3, ['two', 'three', 'four', 'five']);
+  it('costs those beside it no attempt, and quarantined ones are kept apart', async ({ parties, expect }) => {
+    const { beside, poison } = await killBeside(parties, 3, ['two', 'three', 'four', 'five']);
     const together: number[] = [];
     const watch = setInterval(() => {
       const quarantined = [...beside, poison].flatMap(({ job: { state, death, attempt } }) => {
@@ -91,11 +82,11 @@ describe.concurrent('a request that kills its worker', () => {
       });
       together.push(quarantined.length - new Set(quarantined).size);
     }, 10);
-    onTestFinished(() => clearInterval(watch));
     expect((await poison.finished).error?.code).toBe('workers_died');
     const text = expect.not.stringMatching(/^one$/);
     for (const { finished } of beside)
       expect(await finished).toMatchObject({ state: 'done', moves: ['worker_lost'], text });
+    clearInterval(watch);
     expect(Math.max(...together)).toBe(0);
   });
 

@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { jetstreamManager, StorageType } from '@nats-io/jetstream';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { JetStreamObjects } from '#shared/broker/objects/jetstream-objects.ts';
 import { allOf, failingAfter, inPieces } from '../../../helpers/files/bytes.ts';
 import { openObjects } from '../../../helpers/files/open-objects.ts';
+import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
 import { startNats } from '../../../helpers/servers/start-nats.ts';
 import { silentLog } from '../../../helpers/silent-log.ts';
 
@@ -79,9 +80,8 @@ describe('objects in JetStream', () => {
     const { store, parts } = await openObjects({ maxBytes: 2 * mebibyte });
     await store.put('first', inPieces(randomBytes(mebibyte)));
     const before = await parts();
-    await expect(store.put('second', inPieces(randomBytes(3 * mebibyte)))).rejects.toMatchObject({
-      code: 'storage_full',
-    });
+    const second = store.put('second', inPieces(randomBytes(3 * mebibyte)));
+    await expect(second).rejects.toMatchObject({ code: 'storage_full' });
     expect(await store.get('second')).toBeUndefined();
     expect(await parts()).toBe(before);
     expect((await store.put('third', inPieces(randomBytes(mebibyte / 2)))).bytes).toBe(mebibyte / 2);
@@ -104,8 +104,7 @@ describe('objects in JetStream', () => {
   });
 
   it('are found by a later process with the same store size, even if NATS has no room left', async () => {
-    const nats = await startNats();
-    onTestFinished(() => nats.stop());
+    const nats = stopAfterTest(await startNats());
     const { store, broker, room } = await openObjects({ natsUrl: nats.url });
     await store.put('first', inPieces(randomBytes(100)));
     const before = await room();

@@ -1,5 +1,5 @@
 import { headers } from '@nats-io/transport-node';
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { decodePull } from '#shared/broker/contract/pull.ts';
 import { createSubjects } from '#shared/broker/contract/subjects.ts';
 import { scanOrder } from '#shared/broker/worker/lane-pull.ts';
@@ -72,12 +72,8 @@ function start() {
 
 const classesOf = (pulls: readonly WaitingPull[]): string[] => pulls.map((pull) => pull.class);
 
-beforeEach(() => {
-  vi.useFakeTimers();
-  onTestFinished(() => {
-    vi.useRealTimers();
-  });
-});
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
 
 describe('the scan order of the lanes', () => {
   const firsts = Array.from({ length: 1_600 }, (_, scan) => scanOrder(scan + 1)[0]);
@@ -132,7 +128,7 @@ describe('a waiting puller', () => {
     expect(state.pulls).toHaveLength(6);
   });
 
-  it('pulls again only after 33 s through an ingress of an older release that requests no heartbeats', async () => {
+  it('pulls again only after 33 s through an ingress that requests no heartbeats', async () => {
     const { state } = start();
     state.hasHeartbeats = false;
     await vi.advanceTimersByTimeAsync(33_000);

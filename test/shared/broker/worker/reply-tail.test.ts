@@ -68,9 +68,7 @@ describe('the frames that are kept to be sent again', () => {
     expect(memory.room()).toBeUndefined();
     other.add('d', Buffer.alloc(0.7 * mebibyte), 0, never, true);
     let hasRoom = false;
-    const room = memory.room()?.then(() => {
-      hasRoom = true;
-    });
+    const room = memory.room()?.then(() => (hasRoom = true));
     expect(one.from(0)).toHaveLength(2);
     expect(other.from(0)).toHaveLength(3);
     // A writer that cannot wait loses its own oldest frames.

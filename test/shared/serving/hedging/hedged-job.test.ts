@@ -36,20 +36,19 @@ async function addTwo({ ingress, addWorker }: Parties, { budget = 1, lateMs = 50
       place: () => [placement],
       tiers: () => ['gpu'],
     };
-    const text = (bytes: Uint8Array): void => void (got.text += Buffer.from(bytes).toString());
+    const data = (bytes: Uint8Array): void => void (got.text += Buffer.from(bytes).toString());
     const sink = modelSink({
       begin: () => void (got.begun += 1),
-      data: text,
+      data,
       end: (bytes) => {
-        text(bytes);
+        data(bytes);
         got.ends += 1;
       },
       fail: (error) => void got.errors.push(error),
     });
-    const { dispatcher } = ingress;
     const body = Buffer.from(JSON.stringify({ steps }));
-    const job = new HedgedJob({ dispatcher, hedges, name: 'name' }, request, body, sink);
-    return { job, got };
+    const parts = { dispatcher: ingress.dispatcher, hedges, name: 'name' };
+    return { job: new HedgedJob(parts, request, body, sink), got };
   };
   const areIdle = () => until(() => workers.every(({ worker }) => worker.busy === 0));
   return { send, own, other, hedges, workers, areIdle };
@@ -58,26 +57,20 @@ async function addTwo({ ingress, addWorker }: Parties, { budget = 1, lateMs = 50
 const whoami: Step[] = [{ whoami: true }];
 
 describe.concurrent('a hedged request', () => {
-  it('is served by a second worker if the first one is late, and the first one is cancelled', async ({
-    start,
-    expect,
-  }) => {
+  it('is served by a second worker if the first is late, which is cancelled then', async ({ start, expect }) => {
     const { send, own, other, hedges, areIdle } = await addTwo(await start());
-    const { job, got } = send([{ only: own, waitMs: 5_000 }, ...whoami]);
+    const { job, got } = send([{ only: own, waitMs: 60_000 }, ...whoami]);
     const { state, attempt, queuedAt, endedAt } = await job.finished;
     expect(got).toEqual({ begun: 1, text: other, ends: 1, errors: [] });
     expect([state, attempt?.worker.id, hedges.counts]).toEqual(['done', other, { won: 1, lost: 0 }]);
     expect(endedAt - queuedAt).toBeGreaterThanOrEqual(50);
-    expect(endedAt - queuedAt).toBeLessThan(4_000);
     await areIdle();
   });
 
-  it('is served by the first worker if that writes first after all, and the second one is cancelled', async ({
-    start,
-    expect,
-  }) => {
+  it('is served by the first worker if that writes first, and the second is cancelled', async ({ start, expect }) => {
     const { send, own, other, hedges, workers, areIdle } = await addTwo(await start());
-    const { job, got } = send([{ only: own, waitMs: 500 }, { only: other, waitMs: 5_000 }, ...whoami]);
+    // Until then the second one begins, although this process may stand still meanwhile.
+    const { job, got } = send([{ only: own, waitMs: 4_000 }, { only: other, waitMs: 60_000 }, ...whoami]);
     await until(() => workers.every(({ worker }) => worker.busy === 1));
     const { state, attempt } = await job.finished;
     expect(got).toEqual({ begun: 1, text: own, ends: 1, errors: [] });
@@ -119,7 +112,7 @@ describe.concurrent('a hedged request', () => {
 
   it('ends at both workers if its client leaves', async ({ start, expect }) => {
     const { send, workers, areIdle } = await addTwo(await start());
-    const { job, got } = send([{ waitMs: 5_000 }, ...whoami]);
+    const { job, got } = send([{ waitMs: 60_000 }, ...whoami]);
     await until(() => workers.every(({ worker }) => worker.busy === 1));
     job.cancel();
     expect((await job.finished).state).toBe('cancelled');

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
 import type { HostedAnswer, HostedCall } from '#shared/formats/hosted/hosted-request.ts';
 import { openaiErrorAnswer } from '#shared/formats/openai/error.ts';
@@ -26,7 +26,7 @@ function answerWith(calls: readonly HostedCall[]): HostedAnswer {
   };
 }
 
-const count = () => ({ tokens: 0, relayed: (piece: Uint8Array) => piece });
+const counted = { tokens: 0, relayed: (piece: Uint8Array) => piece };
 
 interface Run extends Partial<Pick<HostedLoopParts, 'stream' | 'call'>> {
   answer: HostedAnswer;
@@ -44,7 +44,7 @@ async function run({ answer, maxUses = 10, serve = (turn) => turn.end(Buffer.all
     answer: { ...answer, next: (isLast: boolean) => Buffer.from(String(turns.push(isLast))) },
     sink: modelSink({ fail: (error) => void failures.push(error) }),
     stream: true,
-    count,
+    count: () => ({ ...counted }),
     bounds: { max_uses: maxUses, max_ms: 10_000 },
     ask: (_, turn) => {
       serve(turn, (asked += 1));
@@ -60,91 +60,79 @@ async function run({ answer, maxUses = 10, serve = (turn) => turn.end(Buffer.all
   return { turns, calls, asked, failures };
 }
 
-describe('the hosted tools of an answer', () => {
-  it('are called at most as often as the request allows, all tools together', async () => {
-    const [search, other] = [callOf('a'), callOf('b')];
-    const answer = {
-      ...answerWith([search, { ...other, hosted: { ...other.hosted, param: 'tools.1' } }]),
-      maxCalls: 3,
-    };
-    expect(await run({ answer })).toMatchObject({ turns: [false, false, true], calls: 3 });
-  });
+it('the hosted tools of an answer are called at most as often as the request allows, all tools together', async () => {
+  const [search, other] = [callOf('a'), callOf('b')];
+  const calls = [search, { ...other, hosted: { ...other.hosted, param: 'tools.1' } }];
+  const answer = { ...answerWith(calls), maxCalls: 3 };
+  expect(await run({ answer })).toMatchObject({ turns: [false, false, true], calls: 3 });
+});
 
-  it('end in bounded turns if every call is refused', async () => {
+it('the hosted tools of an answer end in bounded turns if every call is refused', async () => {
+  const { hosted, ...rest } = callOf('a');
+  const input = { url: 'https://x.example/' };
+  const fetches: HostedCall = { ...rest, hosted: { ...hosted, kind: 'web_fetch' }, input };
+  const answer = { ...answerWith([fetches]), namesAddress: () => false };
+  expect(await run({ answer, maxUses: 3 })).toMatchObject({ turns: [false, false, false, true], calls: 0 });
+});
+
+it.each([
+  ['mcp', 'false'],
+  ['web_search', 'true'],
+] as const)(
+  'an answer that fails after a call of the kind %s may be repeated by its client: %s',
+  async (kind, mayRetry) => {
     const { hosted, ...rest } = callOf('a');
-    const fetches: HostedCall = {
-      ...rest,
-      hosted: { ...hosted, kind: 'web_fetch' },
-      input: { url: 'https://x.example/' },
+    const answer = answerWith([{ ...rest, hosted: { ...hosted, kind } }]);
+    const serve: Run['serve'] = (turn, number) => {
+      if (number === 1) turn.end(Buffer.alloc(0));
+      else turn.fail(new RouterError('overloaded', 'All workers are busy.', { retryAfter: 3 }));
     };
-    const answer = { ...answerWith([fetches]), namesAddress: () => false };
-    expect(await run({ answer, maxUses: 3 })).toMatchObject({ turns: [false, false, false, true], calls: 0 });
-  });
+    const { failures } = await run({ answer, stream: false, serve });
+    const refusal = { headers: { 'x-should-retry': mayRetry }, body: { error: { code: 'overloaded' } } };
+    expect(failures.map(openaiErrorAnswer)).toMatchObject([refusal]);
+  },
+);
 
-  it.each([
-    ['mcp', 'false'],
-    ['web_search', 'true'],
-  ] as const)(
-    'after which the answer fails: a client may repeat the request only without effects: %s',
-    async (kind, mayRetry) => {
-      const { hosted, ...rest } = callOf('a');
-      const answer = answerWith([{ ...rest, hosted: { ...hosted, kind } }]);
-      const { failures } = await run({
-        answer,
-        stream: false,
-        serve: (turn, number) => {
-          if (number === 1) turn.end(Buffer.alloc(0));
-          else turn.fail(new RouterError('overloaded', 'All workers are busy.', { retryAfter: 3 }));
-        },
-      });
-      expect(failures.map(openaiErrorAnswer)).toMatchObject([
-        { headers: { 'x-should-retry': mayRetry }, body: { error: { code: 'overloaded' } } },
-      ]);
+it('the hosted tools of an answer fail an answer whose turns together are too large', async () => {
+  const { asked, failures } = await run({
+    answer: answerWith([callOf('a')]),
+    serve: (turn) => {
+      try {
+        turn.end(Buffer.alloc(30 * 1024 * 1024));
+      } catch (error) {
+        // The dispatcher does the same with a sink that throws.
+        turn.fail(error instanceof RouterError ? error : new RouterError('internal', 'x'));
+      }
     },
-  );
-
-  it('fail an answer whose turns together are too large', async () => {
-    const { asked, failures } = await run({
-      answer: answerWith([callOf('a')]),
-      serve: (turn) => {
-        try {
-          turn.end(Buffer.alloc(30 * 1024 * 1024));
-        } catch (error) {
-          // The dispatcher does the same with a sink that throws.
-          turn.fail(error instanceof RouterError ? error : new RouterError('internal', 'x'));
-        }
-      },
-    });
-    expect(asked).toBe(3);
-    expect(failures.map(({ message }) => message)).toEqual(['The answer is too large.']);
   });
+  expect(asked).toBe(3);
+  expect(failures.map(({ message }) => message)).toEqual(['The answer is too large.']);
+});
 
-  it('fail the answer if several calls throw, and stop the others', async () => {
-    const signals: AbortSignal[] = [];
-    const unhandled: unknown[] = [];
-    const onUnhandled = (reason: unknown): void => void unhandled.push(reason);
-    process.on('unhandledRejection', onUnhandled);
-    const { failures } = await run({
-      answer: answerWith(['a', 'b', 'c'].map(callOf)),
-      call: ({ id }, signal) => {
-        signals.push(signal);
-        return id === 'c' ? new Promise(() => undefined) : Promise.reject(new TypeError(`call ${id}`));
-      },
-    });
-    // Node reports rejections without a handler once all microtasks are done.
-    await new Promise(setImmediate);
-    process.off('unhandledRejection', onUnhandled);
-    expect(failures.map(({ code }) => code)).toEqual(['internal']);
-    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true]);
-    expect(unhandled).toEqual([]);
+it('the hosted tools of an answer fail the answer if several calls throw, and stop the others', async () => {
+  const signals: AbortSignal[] = [];
+  const unhandled: unknown[] = [];
+  const onUnhandled = (reason: unknown): void => void unhandled.push(reason);
+  process.on('unhandledRejection', onUnhandled);
+  const { failures } = await run({
+    answer: answerWith(['a', 'b', 'c'].map(callOf)),
+    call: ({ id }, signal) => {
+      signals.push(signal);
+      return id === 'c' ? new Promise(() => undefined) : Promise.reject(new TypeError(`call ${id}`));
+    },
   });
+  // Node reports rejections without a handler once all microtasks are done.
+  await new Promise(setImmediate);
+  process.off('unhandledRejection', onUnhandled);
+  expect(failures.map(({ code }) => code)).toEqual(['internal']);
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true]);
+  expect(unhandled).toEqual([]);
 });
 
 it('a turn that cannot be relayed ends with the reason, not with the failure of its job', () => {
   const relay = (): string => {
     throw new RouterError('upstream_failed', 'The upstream failed in the middle of its answer.');
   };
-  const counted = { tokens: 0, relayed: (piece: Uint8Array) => piece };
   const turn = new TurnSink({ sink: modelSink(), stream: true, isFirst: false, relay, counted });
   expect(() => turn.data(Buffer.from('x'))).toThrow('in the middle');
   // The dispatcher does the same with a job whose sink has thrown.

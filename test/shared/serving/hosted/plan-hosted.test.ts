@@ -27,19 +27,17 @@ const hosted = (...each: HostedTool[]): HostedRequest => ({
   },
 });
 
-function plan(
-  request: HostedRequest,
-  options: {
-    model?: string;
-    can?: Capability[];
-    settings?: object;
-    tiers?: ('gpu' | 'tools')[];
-    tools?: string[];
-    connected?: ListedTool[];
-  } = {},
-) {
-  const { model = 'm', can = ['stream', 'tools'], settings = { web_search: { tool: 'find' } }, tiers } = options;
-  const { tools: granted, connected } = options;
+interface Options {
+  model?: string;
+  can?: Capability[];
+  settings?: object;
+  tiers?: ('gpu' | 'tools')[];
+  tools?: string[];
+  connected?: ListedTool[];
+}
+
+function plan(request: HostedRequest, { model = 'm', can = ['stream', 'tools'], ...options }: Options = {}) {
+  const { settings = { web_search: { tool: 'find' } }, tiers, tools: granted, connected } = options;
   const pool = livePool({ tier: 'gpu', pool: 'g', models: [{ id: 'm', capabilities: can }] }, [{ id: 'g1' }]);
   return planHostedTools(request, {
     settings: registrySchema.parse({ hosted_tools: settings }).hosted_tools,
@@ -68,9 +66,8 @@ describe('the hosted tools of a request', () => {
 
   it('may have the names of their server', () => {
     const settings = { web_search: { tool: 'notes.find' } };
-    expect(plan(hosted(search), { settings })?.[0]?.served).toMatchObject([
-      { name: 'notes_find', ownName: 'notes.find', description: 'Finds.' },
-    ]);
+    const served = [{ name: 'notes_find', ownName: 'notes.find', description: 'Finds.' }];
+    expect(plan(hosted(search), { settings })).toMatchObject([{ served }]);
   });
 
   it('are run for a key that may use their tools only', () => {
@@ -88,15 +85,14 @@ describe('the hosted tools of a request', () => {
 
   it('may stand for a tool that is away: the calls fail, not the request', () => {
     const settings = { web_search: { tool: 'gone' } };
-    expect(plan(hosted(search), { settings })?.[0]?.served).toMatchObject([{ name: 'gone' }]);
+    expect(plan(hosted(search), { settings })).toMatchObject([{ served: [{ name: 'gone' }] }]);
   });
 
   it('are left to the upstream of a named model, and refused for auto, if no tool is behind them', () => {
     for (const options of [{ settings: {} }, { tiers: ['gpu' as const] }]) {
       expect(plan(hosted(search), options)).toBeUndefined();
-      expect(() => plan(hosted(search), { ...options, model: 'auto' })).toThrow(
-        /^web_search_1: (?:no tool is configured|this key may not)/,
-      );
+      const refused = /^web_search_1: (?:no tool is configured|this key may not)/;
+      expect(() => plan(hosted(search), { ...options, model: 'auto' })).toThrow(refused);
     }
   });
 
@@ -116,9 +112,7 @@ describe('the hosted tools of a request', () => {
     expect(served(hosted(mcp))).toEqual(all);
     expect(served(hosted({ ...mcp, label: 'w' }), { mcp: { w: 'my wiki' } })).toEqual(all);
     expect(served(hosted({ ...mcp, allowsTool: (name) => name === 'find' }))).toEqual(all.slice(0, 1));
-    expect(() => served(hosted({ ...mcp, label: 'elsewhere' }))).toThrow(
-      "no connected MCP server is called 'elsewhere'",
-    );
-    expect(() => served(hosted({ ...mcp, label: 'constructor' }))).toThrow("called 'constructor'");
+    for (const label of ['elsewhere', 'constructor'])
+      expect(() => served(hosted({ ...mcp, label }))).toThrow(`no connected MCP server is called '${label}'`);
   });
 });

@@ -12,18 +12,16 @@ import { runHostedCall } from '#shared/serving/hosted/run-hosted-call.ts';
 import { least } from '../../../helpers/least.ts';
 import { callerOf, servingParts } from '../../../helpers/serving/serving-parts.ts';
 
+interface Call {
+  kind: HostedCall['hosted']['kind'];
+  input: JsonObject;
+  schema?: JsonObject;
+  allowsUrl?: (url: string) => boolean;
+  hints?: JsonObject;
+}
+
 /** Runs a call with a dispatcher that answers with this result. Returns the outcome and the input of the tool. */
-async function run(
-  call: {
-    kind: HostedCall['hosted']['kind'];
-    input: JsonObject;
-    schema?: JsonObject;
-    allowsUrl?: (url: string) => boolean;
-    hints?: JsonObject;
-  },
-  answer: Partial<ToolResult> | RouterError = {},
-  settings: object = {},
-) {
+async function run(call: Call, answer: Partial<ToolResult> | RouterError = {}, settings: object = {}) {
   let given: { tool: string; input: JsonObject } | undefined;
   const dispatch = (_: JobRequest, body: Buffer, sink: JobSink): Job => {
     given = JSON.parse(body.toString()) as typeof given;
@@ -53,6 +51,7 @@ const schemaOf = (fields: JsonObject, required: string[] = Object.keys(fields)):
 });
 const string = { type: 'string' };
 const web = { kind: 'web_search' as const, input: { query: 'q' } };
+const page = { kind: 'web_fetch' as const, input: { url: 'https://a.example/' } };
 
 describe('a call of a hosted tool', () => {
   it.each<[string, JsonObject, JsonObject]>([
@@ -72,23 +71,17 @@ describe('a call of a hosted tool', () => {
 
   it('puts further fields of the request into the fields of the input that take them', async () => {
     const place = { type: 'approximate', country: 'NO', city: 'Oslo', timezone: 'Europe/Oslo' };
-    const hints = toolHints({
-      user_location: { ...place, region: null },
-      allowed_domains: ['a.example'],
-      blocked_domains: [],
-    });
-    const given = async (fields: JsonObject, settings: object = {}): Promise<JsonObject | undefined> =>
-      (await run({ ...web, hints, schema: schemaOf({ query: string, ...fields }, ['query']) }, {}, settings)).given
-        ?.input;
+    const user_location = { ...place, region: null };
+    const hints = toolHints({ user_location, allowed_domains: ['a.example'], blocked_domains: [] });
+    const given = async (fields: JsonObject, settings: object = {}) => {
+      const schema = schemaOf({ query: string, ...fields }, ['query']);
+      return (await run({ ...web, hints, schema }, {}, settings)).given?.input;
+    };
     const optional = { anyOf: [string, { type: 'null' }] };
     const domains = { type: 'array', items: string };
     expect(await given({})).toEqual({ query: 'q' });
-    expect(await given({ country: string, city: optional, region: string, allowed_domains: domains })).toEqual({
-      query: 'q',
-      country: 'NO',
-      city: 'Oslo',
-      allowed_domains: ['a.example'],
-    });
+    const known = { query: 'q', country: 'NO', city: 'Oslo', allowed_domains: ['a.example'] };
+    expect(await given({ country: string, city: optional, region: string, allowed_domains: domains })).toEqual(known);
     expect(await given({ user_location: { type: 'object' } })).toMatchObject({ user_location: { city: 'Oslo' } });
     // A value that the input refuses would fail the call.
     expect(await given({ country: { enum: ['norway'] }, city: { type: 'number' } })).toEqual({ query: 'q' });
@@ -97,11 +90,10 @@ describe('a call of a hosted tool', () => {
   });
 
   it('that fetches is refused if it was redirected to a page that the request does not allow', async () => {
-    const fetched = { kind: 'web_fetch' as const, input: { url: 'https://a.example/' } };
     const allowsUrl = (url: string): boolean => url.startsWith('https://a.example/');
     const content = [{ type: 'text', text: 'x' }];
     const led = async (url: string, isError = false): Promise<object> =>
-      (await run({ ...fetched, allowsUrl }, { content, structured_content: { url }, is_error: isError })).outcome;
+      (await run({ ...page, allowsUrl }, { content, structured_content: { url }, is_error: isError })).outcome;
     expect(await led('https://a.example/b')).toMatchObject({ kind: 'fetched', text: 'x' });
     for (const isError of [false, true])
       expect(await led('https://b.example/', isError)).toMatchObject({ kind: 'failed', reason: 'url_not_allowed' });
@@ -117,28 +109,20 @@ describe('a call of a hosted tool', () => {
   });
 
   it('keeps its results within the limit', async () => {
-    const results = ['a', 'b', 'c'].map((name) => ({
-      title: name,
-      url: `https://${name}.example/`,
-      content: 'ö'.repeat(5_000),
-    }));
+    const content = 'ö'.repeat(5_000);
+    const results = ['a', 'b', 'c'].map((title) => ({ title, url: `https://${title}.example/`, content }));
     const { outcome } = await run(web, { structured_content: { results } }, { max_result_bytes: 1_000 });
     expect(outcome).toMatchObject({ kind: 'found', results: results.map(({ title }) => ({ title })) });
     const size = Buffer.byteLength(outcome.kind === 'found' ? outcome.results.map(({ text }) => text).join('') : '');
     expect(size).toBeGreaterThan(700);
     expect(size).toBeLessThan(1_000);
-    const page = await run(
-      { kind: 'web_fetch', input: { url: 'https://a.example/' } },
-      { content: [{ type: 'text', text: 'ö'.repeat(5_000) }] },
-      { max_result_bytes: 1_001 },
-    );
-    expect(page.outcome).toEqual({ kind: 'fetched', url: 'https://a.example/', text: 'ö'.repeat(500) });
+    const fetched = await run(page, { content: [{ type: 'text', text: content }] }, { max_result_bytes: 1_001 });
+    expect(fetched.outcome).toEqual({ kind: 'fetched', ...page.input, text: 'ö'.repeat(500) });
   });
 
   it('cuts a text between two characters, however many of them stand for what was none', async () => {
     const fetched = async (text: string, most: number) => {
-      const call = { kind: 'web_fetch' as const, input: { url: 'https://a.example/' } };
-      const { outcome } = await run(call, { content: [{ type: 'text', text }] }, { max_result_bytes: most });
+      const { outcome } = await run(page, { content: [{ type: 'text', text }] }, { max_result_bytes: most });
       return outcome.kind === 'fetched' ? outcome.text : '';
     };
     expect(await fetched('a\uFFFD👋'.repeat(1_000), 1_003)).toBe('a\uFFFD👋'.repeat(125) + 'a');
@@ -161,9 +145,9 @@ describe('a call of a hosted tool', () => {
   });
 
   it('is not run without its input, or for a page that the request does not allow', async () => {
-    const empty = await run({ kind: 'web_search', input: { query: ' ' } });
+    const empty = await run({ ...web, input: { query: ' ' } });
     expect(empty).toMatchObject({ given: undefined, outcome: { reason: 'invalid_input' } });
-    const denied = await run({ kind: 'web_fetch', input: { url: 'https://a.example/' }, allowsUrl: () => false });
+    const denied = await run({ ...page, allowsUrl: () => false });
     expect(denied).toMatchObject({ given: undefined, outcome: { reason: 'url_not_allowed' } });
   });
 });

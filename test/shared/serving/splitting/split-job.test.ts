@@ -10,7 +10,7 @@ import type { DivisibleRequest } from '#shared/formats/divisible-request.ts';
 import { SplitJob, createSplitDispatcher } from '#shared/serving/splitting/split-job.ts';
 import { modelSink } from '../../../helpers/serving/serving-parts.ts';
 import { livePool } from '../../../helpers/broker/live-pool.ts';
-import { isWorthSplitting, computePartSize } from '#shared/serving/splitting/part-size.ts';
+import { computePartSize } from '#shared/serving/splitting/part-size.ts';
 
 /** A dispatched part, which a test serves or fails. */
 interface Part {
@@ -26,10 +26,8 @@ const models = [{ id: 'm', capabilities: [], operations: ['embed' as const] }];
 
 /** A pool whose workers have two slots each; running parts count as held by its first worker. */
 function start(workers: number, inputs: number, further: Placement[] = []) {
-  const pool = livePool(
-    { tier: 'gpu', pool: 'p', models },
-    Array.from({ length: workers }, (_, at) => ({ id: `w${at}` })),
-  );
+  const ids = Array.from({ length: workers }, (_, at) => ({ id: `w${at}` }));
+  const pool = livePool({ tier: 'gpu', pool: 'p', models }, ids);
   const [worker] = pool.workers;
   const placements: Placement[] = [...(worker ? [{ pool, model: 'm' }] : []), ...further];
   const parts: Part[] = [];
@@ -83,13 +81,8 @@ function start(workers: number, inputs: number, further: Placement[] = []) {
     fail: ({ code }) => void events.push(code),
   });
   const cancel = (job: Job): void => (job as unknown as { cancel: () => void }).cancel();
-  const split = new SplitJob(
-    { dispatcher: { dispatch, cancel }, divisible, defaults: {} },
-    request,
-    Buffer.alloc(64),
-    sink,
-  );
-  return { split, parts, events, pool, placements };
+  const split = { dispatcher: { dispatch, cancel }, divisible, defaults: {} };
+  return { split: new SplitJob(split, request, Buffer.alloc(64), sink), parts, events, pool, placements };
 }
 
 /** Serves a part, and lets everything that waits for it continue. */
@@ -101,24 +94,13 @@ async function serve(part: Part | undefined): Promise<void> {
 describe('a split request', () => {
   it('gives each free slot a part, and further parts as slots become free; the answer is in order', async () => {
     const { split, parts, events } = start(2, 2_000);
-    expect(parts.map(({ from, to }) => [from, to])).toEqual([
-      [0, 256],
-      [256, 512],
-      [512, 768],
-      [768, 1024],
-    ]);
+    expect(parts.map(({ from, to }) => [from, to])).toEqual([0, 256, 512, 768].map((from) => [from, from + 256]));
     await serve(parts[1]);
     expect(parts.at(-1)).toMatchObject({ from: 1024, to: 1280 });
-    for (let at = 0; at < parts.length; at += 1) {
-      if (at !== 1) await serve(parts[at]);
-    }
+    for (let at = 0; at < parts.length; at += 1) if (at !== 1) await serve(parts[at]);
     expect(events).toEqual(['begin', `${parts.map(({ from, to }) => `[${from},${to}]`).join('')} 2000`]);
-    expect(await split.finished).toMatchObject({
-      state: 'done',
-      attempts: 8,
-      claimedAt: 2,
-      end: { usage: { promptTokens: 2_000 } },
-    });
+    const end = { usage: { promptTokens: 2_000 } };
+    expect(await split.finished).toMatchObject({ state: 'done', attempts: 8, claimedAt: 2, end });
   });
 
   it('runs at most sixteen parts at once', () => {
@@ -168,36 +150,23 @@ describe('a split request', () => {
   });
 });
 
-describe('a request', () => {
+it('a request is split from 32 inputs on', () => {
   const dispatcher = { dispatch: () => ({}) as Job, cancel: () => undefined };
-  const divisible = (inputs: number): DivisibleRequest => ({
-    inputs,
-    part: () => Buffer.alloc(0),
-    join: () => Buffer.alloc(0),
-  });
-
-  it('is split from 32 inputs on', () => {
-    expect(createSplitDispatcher(dispatcher, undefined, {})).toBeUndefined();
-    expect(createSplitDispatcher(dispatcher, divisible(31), {})).toBeUndefined();
-    expect(createSplitDispatcher(dispatcher, divisible(32), {})).toBeDefined();
-  });
+  const none = () => Buffer.alloc(0);
+  const isSplit = (inputs: number) => createSplitDispatcher(dispatcher, { inputs, part: none, join: none }, {});
+  expect(createSplitDispatcher(dispatcher, undefined, {})).toBeUndefined();
+  expect([isSplit(31), isSplit(32)]).toEqual([undefined, expect.any(Object)]);
 });
 
 const kibibyte = 1024;
 
-describe('the parts of a request', () => {
-  it.each([
-    ['as many as there are free slots', 400, 40 * kibibyte, 8, 50],
-    ['of 256 inputs at most', 10_000, 100 * kibibyte, 4, 256],
-    ['of 16 inputs at least', 64, 10 * kibibyte, 50, 16],
-    ['of 256 KiB at most', 1_000, 8_000 * kibibyte, 2, 32],
-    ['of one input, if that is larger', 40, 40_000 * kibibyte, 2, 1],
-    ['of 256 inputs, if no worker is free', 10_000, 100 * kibibyte, 0, 256],
-  ])('are %s', (_, inputs, bytes, free, size) => {
-    expect(computePartSize(inputs, bytes, free)).toBe(size);
-  });
-
-  it('are worth it from two parts of the minimum size', () => {
-    expect([31, 32].map(isWorthSplitting)).toEqual([false, true]);
-  });
+it.each([
+  ['as many as there are free slots', 400, 40 * kibibyte, 8, 50],
+  ['of 256 inputs at most', 10_000, 100 * kibibyte, 4, 256],
+  ['of 16 inputs at least', 64, 10 * kibibyte, 50, 16],
+  ['of 256 KiB at most', 1_000, 8_000 * kibibyte, 2, 32],
+  ['of one input, if that is larger', 40, 40_000 * kibibyte, 2, 1],
+  ['of 256 inputs, if no worker is free', 10_000, 100 * kibibyte, 0, 256],
+])('the parts of a request are %s', (_, inputs, bytes, free, size) => {
+  expect(computePartSize(inputs, bytes, free)).toBe(size);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { ResponseEvents } from '#shared/formats/responses/response-events.ts';
@@ -9,11 +9,8 @@ import { StoringSink } from '#shared/serving/stored/storing-sink.ts';
 import { modelSink } from '../../../helpers/serving/serving-parts.ts';
 import { until } from '../../../helpers/until.ts';
 
-const response = {
-  id: 'resp_1',
-  status: 'completed',
-  output: [{ type: 'message', content: 'event: response.completed' }],
-};
+const output = [{ type: 'message', content: 'event: response.completed' }];
+const response = { id: 'resp_1', status: 'completed', output };
 
 /** The events of an answer: a text that looks like the last event, then the last event. */
 function stream(last: object = response, type = 'completed'): string {
@@ -22,14 +19,8 @@ function stream(last: object = response, type = 'completed'): string {
   return delta + events.write(`response.${type}`, { response: last as JsonObject });
 }
 
-interface OpenOptions {
-  streams?: boolean;
-  isGone?: boolean;
-  room?: StoreQueueBudget;
-}
-
 /** A sink, and what it has passed on. */
-function open({ streams = true, isGone = false, room = new StoreQueueBudget(20_000_000) }: OpenOptions = {}) {
+function open({ stream = true, isGone = false, room = new StoreQueueBudget(20_000_000) } = {}) {
   const sent: string[] = [];
   const stored: JsonObject[] = [];
   const release = Promise.withResolvers<void>();
@@ -45,11 +36,15 @@ function open({ streams = true, isGone = false, room = new StoreQueueBudget(20_0
     return release.promise;
   };
   const counts = { tooLarge: 0, noRoom: 0 };
-  const onTooLarge = (): void => void (counts.tooLarge += 1);
-  const onNoRoom = (): void => void (counts.noRoom += 1);
-  const over = { store, room, onTooLarge, onNoRoom };
-  const options = { format: storedResponses, stream: streams, isGone: () => isGone, ...over };
-  const sink = new StoringSink(inner, options);
+  const sink = new StoringSink(inner, {
+    format: storedResponses,
+    stream,
+    isGone: () => isGone,
+    store,
+    room,
+    onTooLarge: () => void (counts.tooLarge += 1),
+    onNoRoom: () => void (counts.noRoom += 1),
+  });
   return {
     sink,
     sent,
@@ -64,110 +59,106 @@ function open({ streams = true, isGone = false, room = new StoreQueueBudget(20_0
   };
 }
 
-describe('an answer that is stored', () => {
-  it.each([1, 7, 50, 100_000])(
-    'passes its stream unchanged in pieces of %i bytes, its last event once it is stored',
-    async (size) => {
-      const whole = Buffer.from(stream());
-      const { sink, sent, stored, release } = open();
-      for (let at = 0; at < whole.length; at += size) {
-        const piece = Buffer.from(whole.subarray(at, at + size));
-        sink.data(piece);
-        // The broker reuses its memory.
-        piece.fill(0);
-      }
-      sink.end(Buffer.alloc(0));
-      await until(() => stored.length > 0);
-      expect(stored).toEqual([response]);
-      expect(sent.join('')).not.toContain('"status"');
-      release();
-      await until(() => sent.at(-1) === '(end)');
-      expect(sent.join('')).toBe(`${stream()}(end)`);
-    },
-  );
-
-  it('is found in the last bytes of a stream, even if they begin within the event', async () => {
-    const whole = stream(response, 'incomplete');
-    const cut = whole.lastIndexOf('event: response.') + 9;
-    for (const at of [0, cut]) {
-      const { sink, sent, stored, release, end } = open();
-      if (at > 0) sink.data(Buffer.from(whole.slice(0, at)));
-      release();
-      await end(whole.slice(at));
-      expect(stored).toEqual([response]);
-      expect(sent.join('')).toBe(`${whole}(end)`);
+it.each([1, 7, 50, 100_000])(
+  'an answer that is stored passes its stream unchanged in pieces of %i bytes, its last event once it is stored',
+  async (size) => {
+    const whole = Buffer.from(stream());
+    const { sink, sent, stored, release } = open();
+    for (let at = 0; at < whole.length; at += size) {
+      const piece = Buffer.from(whole.subarray(at, at + size));
+      sink.data(piece);
+      // The broker reuses its memory.
+      piece.fill(0);
     }
-  });
-
-  it('is read whole if it is not streamed', async () => {
-    const { sent, stored, release, end } = open({ streams: false });
-    release();
-    await end(JSON.stringify(response));
+    sink.end(Buffer.alloc(0));
+    await until(() => stored.length > 0);
     expect(stored).toEqual([response]);
-    expect(sent).toEqual([JSON.stringify(response), '(end)']);
-  });
+    expect(sent.join('')).not.toContain('"status"');
+    release();
+    await until(() => sent.at(-1) === '(end)');
+    expect(sent.join('')).toBe(`${stream()}(end)`);
+  },
+);
+
+it('an answer that is stored is found in the last bytes of a stream, even if they begin within the event', async () => {
+  const whole = stream(response, 'incomplete');
+  const cut = whole.lastIndexOf('event: response.') + 9;
+  for (const at of [0, cut]) {
+    const { sink, sent, stored, release, end } = open();
+    if (at > 0) sink.data(Buffer.from(whole.slice(0, at)));
+    release();
+    await end(whole.slice(at));
+    expect(stored).toEqual([response]);
+    expect(sent.join('')).toBe(`${whole}(end)`);
+  }
 });
 
-describe('an answer is not stored', () => {
-  it.each([
-    ['that failed', stream({ id: 'resp_1', status: 'failed' }, 'failed')],
-    ['whose response is not complete', stream({ id: 'resp_1', status: 'in_progress' })],
-    ['without a last event', stream().split('\n\n')[0] + '\n\n'],
-    ['that cannot be read', stream().slice(0, -20)],
-  ])('%s', async (_, text) => {
-    const { sink, sent, stored, end } = open();
-    sink.data(Buffer.from(text));
-    await end();
-    expect(stored).toEqual([]);
-    expect(sent.join('')).toBe(`${text}(end)`);
-  });
+it('an answer that is stored is read whole if it is not streamed', async () => {
+  const { sent, stored, release, end } = open({ stream: false });
+  release();
+  await end(JSON.stringify(response));
+  expect(stored).toEqual([response]);
+  expect(sent).toEqual([JSON.stringify(response), '(end)']);
+});
 
-  it('if its client has left', async () => {
-    const { stored, end } = open({ isGone: true });
-    await end(stream());
-    expect(stored).toEqual([]);
-  });
+it.each([
+  ['that failed', stream({ id: 'resp_1', status: 'failed' }, 'failed')],
+  ['whose response is not complete', stream({ id: 'resp_1', status: 'in_progress' })],
+  ['without a last event', stream().split('\n\n')[0] + '\n\n'],
+  ['that cannot be read', stream().slice(0, -20)],
+])('an answer is not stored %s', async (_, text) => {
+  const { sink, sent, stored, end } = open();
+  sink.data(Buffer.from(text));
+  await end();
+  expect(stored).toEqual([]);
+  expect(sent.join('')).toBe(`${text}(end)`);
+});
 
-  it('if the job fails after the last event, which is not sent then', () => {
-    const { sink, sent, stored } = open();
-    sink.data(Buffer.from(stream()));
-    sink.fail(new RouterError('worker_lost', 'The worker is gone.'));
-    expect(stored).toEqual([]);
-    expect(sent.at(-1)).toBe('(worker_lost)');
-    expect(sent.join('')).not.toContain('"status"');
-  });
+it('an answer is not stored if its client has left', async () => {
+  const { stored, end } = open({ isGone: true });
+  await end(stream());
+  expect(stored).toEqual([]);
+});
 
-  it('if it is too long to be held: it passes, and is counted', async () => {
-    const long = stream({ ...response, text: 'x'.repeat(9 * 1024 * 1024) });
-    const { sink, sent, stored, counts, end } = open();
-    for (let at = 0; at < long.length; at += 512 * 1024) sink.data(Buffer.from(long.slice(at, at + 512 * 1024)));
-    await end();
-    expect(stored).toEqual([]);
-    expect(sent.join('') === `${long}(end)`).toBe(true);
-    expect(counts).toEqual({ tooLarge: 1, noRoom: 0 });
-  });
+it('an answer is not stored if the job fails after the last event, which is not sent then', () => {
+  const { sink, sent, stored } = open();
+  sink.data(Buffer.from(stream()));
+  sink.fail(new RouterError('worker_lost', 'The worker is gone.'));
+  expect(stored).toEqual([]);
+  expect(sent.at(-1)).toBe('(worker_lost)');
+  expect(sent.join('')).not.toContain('"status"');
+});
 
-  it('if all waiting answers hold back too much: it passes, is counted, and there is room once they are stored', async () => {
-    const room = new StoreQueueBudget(1_500);
-    const large = stream({ ...response, text: 'x'.repeat(900) });
-    const [first, second] = [open({ room }), open({ room })];
-    for (const { sink } of [first, second]) {
-      sink.data(Buffer.from(large));
-      sink.end(Buffer.alloc(0));
-    }
-    await until(() => second.sent.at(-1) === '(end)');
-    expect(second.sent.join('')).toBe(`${large}(end)`);
-    expect([second.stored, second.counts]).toEqual([[], { tooLarge: 0, noRoom: 1 }]);
-    expect(first.stored).toHaveLength(1);
-    first.release();
-    await until(() => first.sent.at(-1) === '(end)');
-    const [failing, third] = [open({ room }), open({ room })];
-    failing.sink.data(Buffer.from(large));
-    failing.sink.fail(new RouterError('worker_lost', 'The worker is gone.'));
-    third.sink.data(Buffer.from(large));
-    third.release();
-    await third.end();
-    expect(third.stored).toHaveLength(1);
-    expect(room.taken).toBe(0);
-  });
+it('an answer is not stored if it is too long to be held: it passes, and is counted', async () => {
+  const long = stream({ ...response, text: 'x'.repeat(9 * 1024 * 1024) });
+  const { sink, sent, stored, counts, end } = open();
+  for (let at = 0; at < long.length; at += 512 * 1024) sink.data(Buffer.from(long.slice(at, at + 512 * 1024)));
+  await end();
+  expect(stored).toEqual([]);
+  expect(sent.join('') === `${long}(end)`).toBe(true);
+  expect(counts).toEqual({ tooLarge: 1, noRoom: 0 });
+});
+
+it('an answer is not stored if all waiting answers hold back too much: it passes, is counted, and there is room once they are stored', async () => {
+  const room = new StoreQueueBudget(1_500);
+  const large = stream({ ...response, text: 'x'.repeat(900) });
+  const [first, second] = [open({ room }), open({ room })];
+  for (const { sink } of [first, second]) {
+    sink.data(Buffer.from(large));
+    sink.end(Buffer.alloc(0));
+  }
+  await until(() => second.sent.at(-1) === '(end)');
+  expect(second.sent.join('')).toBe(`${large}(end)`);
+  expect([second.stored, second.counts]).toEqual([[], { tooLarge: 0, noRoom: 1 }]);
+  expect(first.stored).toHaveLength(1);
+  first.release();
+  await until(() => first.sent.at(-1) === '(end)');
+  const [failing, third] = [open({ room }), open({ room })];
+  failing.sink.data(Buffer.from(large));
+  failing.sink.fail(new RouterError('worker_lost', 'The worker is gone.'));
+  third.sink.data(Buffer.from(large));
+  third.release();
+  await third.end();
+  expect(third.stored).toHaveLength(1);
+  expect(room.taken).toBe(0);
 });

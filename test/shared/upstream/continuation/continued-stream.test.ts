@@ -11,10 +11,13 @@ import { chatText, completionText, type UpstreamText } from '#shared/upstream/co
 const answerContext = { id: 'answer-1', model: 'm', created: 5, now: () => 6, promptTokens: () => 3 };
 const usage = { prompt_tokens: 3, completion_tokens: 9, total_tokens: 12 };
 
-const kinds: [string, Translation, UpstreamText, boolean][] = [
-  ['chat', chatToChat, chatText, false],
+type Kind = [string, Translation, UpstreamText, boolean];
+const chat: Kind = ['chat', chatToChat, chatText, false];
+const responses: Kind = ['responses', responsesToChat, chatText, true];
+const kinds: Kind[] = [
+  chat,
+  responses,
   ['messages', messagesToChat, chatText, false],
-  ['responses', responsesToChat, chatText, true],
   ['completions', completionsToCompletions, completionText, false],
 ];
 
@@ -25,7 +28,7 @@ const content = (text: UpstreamText, pieces: readonly string[]): string[] => [
 
 /** A stream that continues another one; its usage counts 2 tokens before it. */
 function continued(
-  [, { stream }, text, isNumbered]: (typeof kinds)[number],
+  [, { stream }, text, isNumbered]: Kind,
   { pieces, events, again = '' }: { pieces: string[]; events: number; again?: string },
 ): ContinuedStream {
   const relayed = isNumbered ? { pieces, events } : { pieces: [pieces.join('')] };
@@ -75,26 +78,18 @@ describe.each(kinds)('a continued stream of the format %s', (...kind) => {
   });
 });
 
-describe('a continued stream', () => {
-  it('ends with an error if the model starts to think again', () => {
-    const [chat] = kinds;
-    if (!chat) throw new Error('unreachable');
-    const rest = continued(chat, { pieces: ['Well'], events: 0 });
-    const thinking = JSON.stringify({ choices: [{ index: 0, delta: { reasoning_content: 'Hm' } }] });
-    expect(() => rest.event(thinking)).toThrow(expect.objectContaining({ failure: 'mismatch' }));
-  });
+it('a continued stream ends with an error if the model starts to think again', () => {
+  const rest = continued(chat, { pieces: ['Well'], events: 0 });
+  const thinking = JSON.stringify({ choices: [{ index: 0, delta: { reasoning_content: 'Hm' } }] });
+  expect(() => rest.event(thinking)).toThrow(expect.objectContaining({ failure: 'mismatch' }));
+});
 
-  it('passes a tool call that follows on the text', () => {
-    const [chat] = kinds;
-    if (!chat) throw new Error('unreachable');
-    const rest = continued(chat, { pieces: ['Well'], events: 0 });
-    const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } };
-    expect(rest.event(JSON.stringify({ choices: [{ index: 0, delta: { tool_calls: [call] } }] }))).toContain('"look"');
-  });
+it('a continued stream passes a tool call that follows on the text', () => {
+  const rest = continued(chat, { pieces: ['Well'], events: 0 });
+  const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } };
+  expect(rest.event(JSON.stringify({ choices: [{ index: 0, delta: { tool_calls: [call] } }] }))).toContain('"look"');
+});
 
-  it('is not begun if its events would have other numbers', () => {
-    const [, , responses] = kinds;
-    if (!responses) throw new Error('unreachable');
-    expect(() => continued(responses, { pieces: ['a', 'b'], events: 7 })).toThrow('numbered otherwise');
-  });
+it('a continued stream is not begun if its events would have other numbers', () => {
+  expect(() => continued(responses, { pieces: ['a', 'b'], events: 7 })).toThrow('numbered otherwise');
 });

@@ -6,6 +6,8 @@ import type { Outcome } from '#services/cli-worker/answer/outcome.ts';
 import { ClaudeAnswer } from '#services/cli-worker/clis/claude/claude-answer.ts';
 import { cliRecording } from '../../../../helpers/clis/cli-recording.ts';
 
+const failed = { type: 'result', subtype: 'success', is_error: true };
+
 function replay(name: string): { events: JsonObject[]; outcome: Outcome | undefined } {
   const events: JsonObject[] = [];
   const answer = new ClaudeAnswer((event) => events.push(event));
@@ -50,41 +52,29 @@ describe("Claude Code's recorded answers", () => {
     const answer = new ClaudeAnswer(() => undefined);
     const resetsAt = Math.floor(Date.now() / 1000) + 120;
     answer.push({ type: 'rate_limit_event', rate_limit_info: { status: 'rejected', resetsAt } });
-    const result = { type: 'result', subtype: 'success', is_error: true, api_error_status: 429, result: 'limit' };
-    let error: unknown;
-    try {
-      answer.push(result);
-    } catch (thrown) {
-      error = thrown;
-    }
-    expect(error).toMatchObject({ code: 'rate_limit_exceeded' });
-    expect((error as { retryAfter: number }).retryAfter).toBeGreaterThan(110);
+    const refused = failureOf(() => answer.push({ ...failed, api_error_status: 429, result: 'limit' }));
+    expect(refused.code).toBe('rate_limit_exceeded');
+    expect(refused.retryAfter).toBeGreaterThan(110);
   });
 
-  it.each([429, null])(
-    "report an account's limit with the upstream's sentence, and the time in it (status %s)",
-    (status) => {
-      const answer = new ClaudeAnswer(() => undefined);
-      const hours = new Date(Date.now() + 7_200_000).getUTCHours();
-      const text = `You've hit your session limit · resets ${hours % 12 || 12}${hours < 12 ? 'am' : 'pm'} (UTC)`;
-      const result = { type: 'result', subtype: 'success', is_error: true, api_error_status: status };
-      const refused = failureOf(() => answer.push({ ...result, result: `${text}\n/login to switch` }));
-      expect(refused).toMatchObject({ code: 'rate_limit_exceeded', message: text });
-      expect(refused.retryAfter).toBeGreaterThan(3500);
-      expect(refused.retryAfter).toBeLessThanOrEqual(7200);
-    },
-  );
-
-  it('are context overflows when Claude Code refuses the prompt as too long', () => {
+  it.each([429, null])("report an account's limit with the upstream's sentence and its time (status %s)", (status) => {
     const answer = new ClaudeAnswer(() => undefined);
-    const result = { type: 'result', subtype: 'success', is_error: true, api_error_status: 400 };
-    const text = 'API Error: 400 prompt is too long: 250000 tokens > 200000 maximum';
-    expect(() => answer.push({ ...result, result: text })).toThrow(
-      expect.objectContaining({ code: 'context_length_exceeded' }),
-    );
-    expect(() => answer.push({ ...result, api_error_status: null, result: 'Prompt is too long' })).toThrow(
-      expect.objectContaining({ code: 'context_length_exceeded' }),
-    );
+    const hours = new Date(Date.now() + 7_200_000).getUTCHours();
+    const text = `You've hit your session limit · resets ${hours % 12 || 12}${hours < 12 ? 'am' : 'pm'} (UTC)`;
+    const result = `${text}\n/login to switch`;
+    const refused = failureOf(() => answer.push({ ...failed, api_error_status: status, result }));
+    expect(refused).toMatchObject({ code: 'rate_limit_exceeded', message: text });
+    expect(refused.retryAfter).toBeGreaterThan(3500);
+    expect(refused.retryAfter).toBeLessThanOrEqual(7200);
+  });
+
+  it.each([
+    [400, 'API Error: 400 prompt is too long: 250000 tokens > 200000 maximum'],
+    [null, 'Prompt is too long'],
+  ])('are context overflows when Claude Code refuses the prompt (status %s): %s', (status, result) => {
+    const answer = new ClaudeAnswer(() => undefined);
+    const refused = failureOf(() => answer.push({ ...failed, api_error_status: status, result }));
+    expect(refused.code).toBe('context_length_exceeded');
   });
 });
 

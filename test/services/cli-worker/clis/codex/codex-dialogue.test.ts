@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { lackedFeatures } from '#shared/translate/lacked-features.ts';
 import { codexDialogue } from '#services/cli-worker/clis/codex/codex-dialogue.ts';
+import { said } from '../../../../helpers/formats/said.ts';
 import { able, readRequests } from '../../../../helpers/clis/read-requests.ts';
 
 const { messages, chat, responses } = readRequests(codexDialogue);
 
 const chatTool = (name: string) => ({ type: 'function', function: { name } });
-const said = (role: string, text: string) => {
+const chatCall = (name: string) => ({ type: 'function', function: { name, arguments: '{}' } });
+const item = (role: string, text: string) => {
   const type = role === 'assistant' ? 'output_text' : 'input_text';
   return { type: 'message', role, content: [{ type, text }] };
 };
@@ -15,51 +17,32 @@ describe('a request to Codex', () => {
   it('has the first system texts as instructions, and later ones at their places', () => {
     const { instructions, items } = chat({
       messages: [
-        { role: 'system', content: 'one' },
-        { role: 'developer', content: 'two' },
-        { role: 'user', content: 'three' },
-        { role: 'assistant', content: '' },
-        { role: 'developer', content: 'four' },
-        { role: 'user', content: 'five' },
+        said('system', 'one'),
+        said('developer', 'two'),
+        said('user', 'three'),
+        said('assistant', ''),
+        said('developer', 'four'),
+        said('user', 'five'),
       ],
     });
     expect(instructions).toBe('one\n\ntwo');
-    expect(items).toEqual([said('user', 'three'), said('developer', 'four'), said('user', 'five')]);
+    expect(items).toEqual([item('user', 'three'), item('developer', 'four'), item('user', 'five')]);
   });
 
   it("has the client's limits, effort and model", () => {
-    expect(messages({ stop_sequences: ['END'], thinking: { type: 'disabled' } })).toMatchObject({
-      model: 'm',
-      maxTokens: 10,
-      stop: ['END'],
-      effort: 'none',
-    });
-    expect(chat({ stop: 'END', max_completion_tokens: 5, max_tokens: 7, reasoning_effort: 'minimal' })).toMatchObject({
-      maxTokens: 5,
-      stop: ['END'],
-      effort: 'low',
-    });
-    expect(responses({ reasoning: { effort: 'xhigh' } })).toMatchObject({
-      effort: 'xhigh',
-      maxTokens: undefined,
-      stop: [],
-    });
+    const thoughtless = messages({ stop_sequences: ['END'], thinking: { type: 'disabled' } });
+    expect(thoughtless).toMatchObject({ model: 'm', maxTokens: 10, stop: ['END'], effort: 'none' });
+    const brief = chat({ stop: 'END', max_completion_tokens: 5, max_tokens: 7, reasoning_effort: 'minimal' });
+    expect(brief).toMatchObject({ maxTokens: 5, stop: ['END'], effort: 'low' });
+    const unlimited = responses({ reasoning: { effort: 'xhigh' } });
+    expect(unlimited).toMatchObject({ effort: 'xhigh', maxTokens: undefined, stop: [] });
   });
 
   it('has tools with names that Codex accepts, the same in the history', () => {
     const names = ['plain', 'mcp__a__b', 'a.b', 'request_user_input', 'n'.repeat(129)];
-    const calls = names.map((name, at) => ({
-      id: `call_${at}`,
-      type: 'function',
-      function: { name, arguments: '{}' },
-    }));
-    const { tools, toolNames, items } = chat({
-      tools: names.map(chatTool),
-      messages: [
-        { role: 'assistant', content: null, tool_calls: calls },
-        { role: 'user', content: 'hi' },
-      ],
-    });
+    const calls = names.map((name, at) => ({ ...chatCall(name), id: `call_${at}` }));
+    const messages = [{ role: 'assistant', content: null, tool_calls: calls }, said('user', 'hi')];
+    const { tools, toolNames, items } = chat({ tools: names.map(chatTool), messages });
     const offered = tools.map(({ name }) => name);
     expect(offered[0]).toBe('plain');
     for (const name of offered) expect(name).toMatch(/^(?!mcp__)[\w-]{1,64}$/);
@@ -102,23 +85,14 @@ describe('a request to Codex', () => {
     ['top_logprobs', () => responses({ top_logprobs: 1 })],
     ['logprobs', () => chat({ logprobs: true })],
     ['tools', () => chat({ tools: [chatTool('f')] }, {})],
-    [
-      'messages',
-      () =>
-        chat({
-          messages: [
-            { role: 'user', content: 'a' },
-            { role: 'assistant', content: 'b' },
-          ],
-        }),
-    ],
+    ['messages', () => chat({ messages: [said('user', 'a'), said('assistant', 'b')] })],
   ])('is refused with the name of the field: %s', (param, ask) => {
     expect(ask).toThrow(expect.objectContaining({ code: 'unsupported_parameter', param }));
   });
 
   it('is refused with the missing capability, for a messages client', () => {
     const source = { type: 'url', url: 'https://example.com/a.png' };
-    const ask = () => messages({ messages: [{ role: 'user', content: [{ type: 'image', source }] }] });
+    const ask = () => messages({ messages: [said('user', [{ type: 'image', source }])] });
     expect(ask).toThrow(expect.objectContaining({ details: expect.objectContaining({ capability: 'image_block' }) }));
   });
 

@@ -6,17 +6,10 @@ import { textBlock } from '../../../../helpers/formats/said.ts';
 const model = { providerID: 'p', modelID: 'm' };
 const message = (role: string, ...content: JsonObject[]): JsonObject => ({ type: 'message', role, content });
 const text = (value: string): JsonObject => ({ type: 'input_text', text: value });
-const call = (id: string, json: string): JsonObject => ({
-  type: 'function_call',
-  call_id: id,
-  name: 'client_f',
-  arguments: json,
-});
-const result = (id: string, output: string | JsonObject[]): JsonObject => ({
-  type: 'function_call_output',
-  call_id: id,
-  output,
-});
+const called = { type: 'function_call', name: 'client_f' };
+const call = (id: string, json: string): JsonObject => ({ ...called, call_id: id, arguments: json });
+const returned = { type: 'function_call_output' };
+const result = (id: string, output: string | JsonObject[]): JsonObject => ({ ...returned, call_id: id, output });
 
 /** Returns the roles of the messages in the events, each with its parts. */
 function messagesIn(events: readonly JsonObject[]): [unknown, JsonObject[]][] {
@@ -43,19 +36,15 @@ describe('a history for opencode', () => {
       message('user', text('seven')),
       message('user', { type: 'input_file', file_data: 'data:application/pdf;base64,AAAA' }),
     ]);
+    const tool = { type: 'tool', tool: 'client_f' };
     expect(messagesIn(events)).toMatchObject([
       ['user', [textBlock('one'), { type: 'file', mime: 'image/png', url }]],
       [
         'assistant',
         [
           textBlock('two'),
-          {
-            type: 'tool',
-            callID: 'a',
-            tool: 'client_f',
-            state: { status: 'completed', input: { n: 1 }, output: 'five' },
-          },
-          { type: 'tool', callID: 'b', state: { input: { value: '{"n":' }, output: 'three\nfour' } },
+          { ...tool, callID: 'a', state: { status: 'completed', input: { n: 1 }, output: 'five' } },
+          { ...tool, callID: 'b', state: { input: { value: '{"n":' }, output: 'three\nfour' } },
         ],
       ],
       ['assistant', [textBlock('six')]],

@@ -10,6 +10,8 @@ const { chat } = readRequests({ translations, upstream }, 'p/m');
 
 const chatTool = (name: string) => ({ type: 'function', function: { name } });
 const call = { id: 'c1', type: 'function', function: { name: 'a.b', arguments: '{}' } };
+const calling = { role: 'assistant', content: null, tool_calls: [call] };
+const loose = { name: 'n', schema: {} };
 
 describe('a request to opencode', () => {
   it('has all system texts as one, and the turns without them', () => {
@@ -31,11 +33,7 @@ describe('a request to opencode', () => {
     const long = 'l'.repeat(64);
     const { tools, toolNames, items } = chat({
       tools: ['plain', 'a.b', 'a_b', long].map(chatTool),
-      messages: [
-        said('user', 'hi'),
-        { role: 'assistant', content: null, tool_calls: [call] },
-        { role: 'tool', tool_call_id: 'c1', content: 'done' },
-      ],
+      messages: [said('user', 'hi'), calling, { role: 'tool', tool_call_id: 'c1', content: 'done' }],
     });
     const names = tools.map(({ name }) => name);
     expect(names[0]).toBe('plain');
@@ -49,17 +47,9 @@ describe('a request to opencode', () => {
   it.each([
     ['tool_choice', { tools: [chatTool('f')], tool_choice: 'required' }],
     ['response_format', { response_format: { type: 'json_object' } }],
-    [
-      'response_format.json_schema.strict',
-      { response_format: { type: 'json_schema', json_schema: { name: 'n', schema: {} } } },
-    ],
+    ['response_format.json_schema.strict', { response_format: { type: 'json_schema', json_schema: loose } }],
     ['messages', { messages: [said('user', 'hi'), said('assistant', 'I')] }],
-    [
-      'messages',
-      {
-        messages: [said('user', 'hi'), { role: 'assistant', content: null, tool_calls: [call] }, said('user', 'well')],
-      },
-    ],
+    ['messages', { messages: [said('user', 'hi'), calling, said('user', 'well')] }],
   ])('names the field that opencode cannot serve: %s', (param, fields) => {
     expect(() => chat(fields)).toThrow(expect.objectContaining({ code: 'unsupported_parameter', param }));
   });

@@ -1,22 +1,15 @@
-import { createConfig, lintFromString } from '@redocly/openapi-core';
 import express from 'express';
 import { expect, it, vi } from 'vitest';
 import { createAdminApi } from '#services/console/api/admin-api.ts';
-import { credentialOperations } from '#services/console/api/credentials/credential-operations.ts';
 import { openConsole } from '../../../../helpers/console/open-console.ts';
 import { serveInTest } from '../../../../helpers/servers/serve-http.ts';
 import { silentLog } from '../../../../helpers/silent-log.ts';
 
-it('the document of the Admin API is valid OpenAPI 3.1 by the recommended rules, and needs no token', async () => {
-  const { url } = await openConsole({
-    furtherOperations: ({ accounts, log }) => credentialOperations({ accounts, log, authority: undefined }),
-  });
+it('the document of the Admin API needs no token', async () => {
+  const { url } = await openConsole();
   const answer = await fetch(`${url}/api/admin/v1/openapi.json`);
   expect(answer.status).toBe(200);
-  const source = await answer.text();
-  expect(JSON.parse(source)).toMatchObject({ openapi: '3.1.0', info: { title: 'Model Router: Admin API' } });
-  const problems = await lintFromString({ source, config: await createConfig({ extends: ['recommended-strict'] }) });
-  expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([]);
+  expect(await answer.json()).toMatchObject({ openapi: '3.1.0', info: { title: 'Model Router: Admin API' } });
 });
 
 it('all answers with the document share its bytes', async () => {

@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { AdminClient } from '../../../../helpers/console/admin-client.ts';
+import type { AdminClient } from '../../../../helpers/console/admin-client.ts';
 import { goodPassword } from '../../../../helpers/console/good-password.ts';
 import { linkPath } from '../../../../helpers/console/link-path.ts';
-import { openHouse } from '../../../../helpers/console/open-console.ts';
+import { openHouse, programOf } from '../../../../helpers/console/open-console.ts';
 import { refusal } from '../../../../helpers/console/refusals.ts';
 
 /** A console with an administrator, and a program with her token. */
 async function open<Name extends string = never>(...members: Name[]) {
   const house = await openHouse(members);
-  const { body } = await house.ada.post('/tokens', { name: 'ci', scopes: ['admin'] });
-  return { ...house, api: new AdminClient(house.url, String(body.raw)) };
+  return { ...house, api: await programOf(house.ada, 'admin') };
 }
 
 /** Reads a list page by page, and returns the ids of all items. @param path with a query @param from the cursor of the first page */
@@ -37,8 +36,7 @@ describe('a change by name', () => {
     const many = await Promise.all(Array.from({ length: 8 }, () => api.put('/teams-by-name/Red', {})));
     for (const { status } of many) expect([200, 201, 503]).toContain(status);
     expect(many.filter(({ status }) => status === 201)).toHaveLength(1);
-    const { body } = await api.get('/teams?name=Red');
-    expect(body.data).toHaveLength(1);
+    expect((await api.get('/teams?name=Red')).body.data).toHaveLength(1);
     // Another team with the same name, which the API would refuse.
     await accounts.teams.create('Red');
     expect(await api.put('/teams-by-name/Red', {})).toMatchObject(refusal(409, 'ambiguous_name'));
@@ -74,8 +72,7 @@ describe('a change by name', () => {
     expect((await browser().signIn('bob@example.com', 'anything at all')).status).toBe(401);
     const { body } = await api.post(`/users/${id}/password-link`);
     const bob = browser();
-    const account = { name: '', email: '', password: goodPassword };
-    expect((await bob.post(linkPath(body.link), account)).status).toBe(200);
+    expect((await bob.post(linkPath(body.link), { name: '', email: '', password: goodPassword })).status).toBe(200);
     expect((await bob.get('/session')).body.user).toMatchObject({ id, email: 'bob@example.com' });
     expect((await accounts.users.find(id))?.role).toBe('member');
     expect(await api.post(`/users/${id}/password-link`)).toMatchObject(refusal(409, 'has_signed_in'));
@@ -110,8 +107,7 @@ describe('a change by name', () => {
     expect(freed.body.key.models).toBeUndefined();
     await api.delete(`/keys/${made.body.key.id}`);
     const next = await api.put('/keys-by-name/ci', body);
-    expect(next.status).toBe(201);
-    expect(next.body.key.id).not.toBe(made.body.key.id);
+    expect([next.status, next.body.key.id === made.body.key.id]).toEqual([201, false]);
     const router = await api.put('/keys-by-name/all', { kind: 'router' });
     expect(router).toMatchObject({ status: 201, body: { key: { kind: 'router' } } });
     expect((await api.put('/keys-by-name/all', { kind: 'router' })).status).toBe(200);
@@ -141,8 +137,7 @@ describe('an ETag', () => {
       const changed = await api.patch(path, { weight: 2 }, { 'if-match': etag });
       expect(changed).toMatchObject({ status: 200, body: { weight: 2 } });
       expect(changed.headers.get('etag')).not.toBe(etag);
-      const late = await api.patch(path, { weight: 9 }, { 'if-match': etag });
-      expect(late).toMatchObject(refusal(412, 'stale'));
+      expect(await api.patch(path, { weight: 9 }, { 'if-match': etag })).toMatchObject(refusal(412, 'stale'));
       expect((await api.patch(path, { weight: 9 }, { 'if-match': 'W/"x"' })).status).toBe(412);
       expect((await api.get(path)).body).toMatchObject({ weight: 2 });
       expect((await api.patch(path, { weight: 4 }, { 'if-match': '*' })).status).toBe(200);
@@ -180,9 +175,8 @@ describe('an ETag', () => {
     const { api } = await open();
     const { body: team } = await api.post('/teams', { name: 'Blue' });
     const etag = (await api.get(`/teams/${team.id}`)).headers.get('etag') ?? '';
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, (_, at) => api.patch(`/teams/${team.id}`, { weight: at + 2 }, { 'if-match': etag })),
-    );
+    const change = (weight: number) => api.patch(`/teams/${team.id}`, { weight }, { 'if-match': etag });
+    const answers = await Promise.all(Array.from({ length: 10 }, (_, at) => change(at + 2)));
     const statuses = answers.map(({ status }) => status).toSorted((one, other) => one - other);
     expect(statuses).toEqual([200, ...Array<number>(9).fill(412)]);
   });
@@ -192,32 +186,27 @@ describe('a list', () => {
   it('comes in pages that contain every item once, also when items are removed meanwhile', async () => {
     const { api } = await open();
     const made: string[] = [];
-    for (let count = 0; count < 25; count += 1) {
+    for (let count = 0; count < 25; count += 1)
       made.push(String((await api.post('/users', { email: `p${count}@example.com` })).body.id));
-    }
     const { body: page } = await api.get('/users?limit=7');
     const first: string[] = page.data.map(({ id }: { id: string }) => id);
     // The cursor stands for this person.
     await api.delete(`/users/${first.at(-1)}`);
     const seen = [...first, ...(await walk(api, '/users?limit=7', page.next))];
     expect(seen.slice(1)).toEqual(made);
-    expect((await api.get('/users?limit=0')).status).toBe(400);
-    expect((await api.get('/users?limit=1001')).status).toBe(400);
+    for (const limit of [0, 1_001]) expect((await api.get(`/users?limit=${limit}`)).status).toBe(400);
     expect((await api.get('/users?email=p3@example.com')).body.data).toHaveLength(1);
   });
 
   it('contains every item once also where it is not in the order of its pages', async () => {
-    const { api, bob, url } = await open('bob');
+    const { api, bob } = await open('bob');
     const { body: team } = await api.post('/teams', { name: 'Blue' });
     await api.put(`/teams/${team.id}/members/${bob.id}`, { role: 'owner' });
     const webhook = { url: 'https://example.com/', events: ['batch.*'] };
     // The team's are made first, and listed after his own.
-    for (const whose of [{ kind: 'team', teamId: team.id }, { kind: 'user' }, { kind: 'team', teamId: team.id }]) {
+    for (const whose of [{ kind: 'team', teamId: team.id }, { kind: 'user' }, { kind: 'team', teamId: team.id }])
       expect((await bob.post('/webhooks', { ...webhook, ...whose })).status).toBe(201);
-    }
-    const { body: token } = await bob.post('/tokens', { name: 'ci', scopes: ['read'] });
-    const program = new AdminClient(url, String(token.raw));
-    const seen = await walk(program, '/webhooks?limit=1');
+    const seen = await walk(await programOf(bob, 'read'), '/webhooks?limit=1');
     const { body: all } = await bob.get('/webhooks');
     expect(seen.toSorted()).toEqual(all.map(({ id }: { id: string }) => id).toSorted());
     expect(seen).toHaveLength(3);
@@ -247,14 +236,12 @@ describe('a list', () => {
       await accounts.keys.create({ ...record, ...owned, createdAt: createdAt + (count < 10 ? 0 : count) });
     }
     const all = await walk(api, '/keys?limit=3');
-    expect(all).toHaveLength(20);
-    expect(new Set(all).size).toBe(20);
+    expect([all.length, new Set(all).size]).toEqual([20, 20]);
     // An unreadable record removes only itself from the list.
     await redis.hset(`${prefix}key:${all[4]}`, 'createdAt', 'hunter2');
     expect(await walk(api, '/keys?limit=3')).toEqual(all.filter((_, at) => at !== 4));
     await redis.hset(`${prefix}key:${all[4]}`, 'createdAt', createdAt);
-    const ofTeam = await walk(api, `/keys?limit=3&owner=${team.id}`);
-    expect(ofTeam).toEqual(all.filter((_, at) => at % 2 === 0));
+    expect(await walk(api, `/keys?limit=3&owner=${team.id}`)).toEqual(all.filter((_, at) => at % 2 === 0));
   });
 });
 
@@ -278,15 +265,12 @@ describe('the audit trail', () => {
       headers: { authorization: `Bearer ${api.token}` },
     });
     expect(file.headers.get('content-disposition')).toBe('attachment; filename="audit.csv"');
-    const lines = (await file.text()).trimEnd().split('\r\n');
-    expect(lines).toHaveLength(4);
-    expect(lines[0]).toBe(
-      'id,at,actor_id,actor_name,action,target_kind,target_id,target_name,address,session,token,command_line,count,details',
-    );
-    expect(lines[3]).toContain(',team.create,team,');
-    expect(lines[3]).toContain(",'=Blue,");
-    const { body } = await api.get('/audit/export?format=json&action=team.*');
-    expect(body).toHaveLength(3);
+    const [head, ...lines] = (await file.text()).trimEnd().split('\r\n');
+    const ofTarget = 'target_kind,target_id,target_name,address,session,token,command_line,count,details';
+    expect(head).toBe(`id,at,actor_id,actor_name,action,${ofTarget}`);
+    expect(lines).toHaveLength(3);
+    expect(lines[2]).toMatch(/,team\.create,team,\w+,'=Blue,/);
+    expect((await api.get('/audit/export?format=json&action=team.*')).body).toHaveLength(3);
   });
 
   it('is kept for the days of the setting, older entries included', async () => {

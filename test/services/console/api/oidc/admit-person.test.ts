@@ -58,14 +58,6 @@ describe('a person who signs in at a provider for the first time, in several win
   });
 });
 
-it('a person keeps their account when the issuer of their provider gets or loses a slash at its end', async () => {
-  const { admit, provider } = await open();
-  const { id } = (await admit()) as { id: string };
-  const withSlash = { ...provider, issuer: `${provider.issuer}/` };
-  expect((await admit({}, withSlash)) as object).toMatchObject({ id });
-  expect((await admit({}, provider)) as object).toMatchObject({ id });
-});
-
 it('a blocked person is not linked to their account, which keeps its password', async () => {
   const { accounts, admit, addLocal, externals, actions } = await open();
   const { id } = await addLocal();

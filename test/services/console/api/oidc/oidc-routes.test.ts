@@ -24,7 +24,6 @@ async function openWithProvider({ redisUrl, trustProxy }: { redisUrl?: string; t
     const { pathname, search } = provider.answer(url, grace);
     return `${pathname}${search}`;
   };
-  /** Returns the address to which a browser is redirected. */
   const led = async (browser: CookieClient, path: string): Promise<string> => {
     const { url } = await visit(browser, path);
     return `${url.pathname}${url.search}`;
@@ -59,17 +58,12 @@ async function openBehindProxy() {
   return { ...(await openWithProvider({ redisUrl: `redis://127.0.0.1:${proxy.port}` })), proxy };
 }
 
-/** Expects one line of the log with the provider's answer. */
 function expectLogged(apiLog: readonly string[], answered: object): void {
   expect(apiLog.filter((line) => line.includes(`"answered":${JSON.stringify(answered)}`))).toHaveLength(1);
 }
 
-/** Returns the names of a browser's cookies. */
 function namesIn(browser: CookieClient, url: string): string[] {
-  return browser
-    .cookiesOf(url)
-    .split('; ')
-    .map((cookie) => cookie.split('=')[0] ?? '');
+  return [...browser.cookiesOf(url).matchAll(/([^=; ]+)=[^;]*/g)].map(([, name = '']) => name);
 }
 
 describe('an answer of a provider', () => {
@@ -96,7 +90,7 @@ describe('an answer of a provider', () => {
     expect(await led(browser, back)).toBe('/?sign-in=unavailable');
     expect(provider.exchanged).toEqual([]);
     proxy.resume();
-    await connection.whenReady(AbortSignal.timeout(10_000));
+    await connection.whenReady(AbortSignal.timeout(30_000));
     expect(await led(browser, back)).toBe('/usage');
     expect(provider.exchanged).toHaveLength(1);
   });
@@ -108,7 +102,7 @@ describe('an answer of a provider', () => {
     proxy.pauseAnswers();
     expect(await led(browser, back)).toBe('/?sign-in=unavailable');
     proxy.resume();
-    await until(async () => (await led(browser, back)) === '/?sign-in=expired', 10_000);
+    await until(async () => (await led(browser, back)) === '/?sign-in=expired');
     expect(provider.exchanged).toEqual([]);
   });
 
@@ -235,9 +229,8 @@ it.each(['/session', '/sessions'])('a person can sign out while their provider c
 describe('a person in a browser', () => {
   it('sees the sign-in page at a provider that is not there any more', async () => {
     const { led } = await openWithProvider();
-    for (const path of ['start', 'callback?state=any']) {
+    for (const path of ['start', 'callback?state=any'])
       expect(await led(new CookieClient(), `/console/api/oidc/nobody/${path}`)).toBe('/?sign-in=no_provider');
-    }
   });
 
   it('sees the sign-in page when a sign-in cannot begin because Redis is away', async () => {
@@ -310,19 +303,17 @@ describe('a browser', () => {
     const backs: string[] = [];
     for (const to of ['/usage', '/keys', '/account']) backs.push(await begin(browser, to));
     expect(namesIn(browser, url)).toEqual([1, 2, 3].map(() => expect.stringMatching(form)));
-    const [first = '', second = '', third = ''] = backs;
-    expect(await led(browser, second)).toBe('/keys');
-    expect(await led(browser, first)).toBe('/usage');
-    expect(await led(browser, third)).toBe('/account');
+    const ends: string[] = [];
+    for (const at of [1, 0, 2]) ends.push(await led(browser, backs[at] ?? ''));
+    expect(ends).toEqual(['/keys', '/usage', '/account']);
     expect(namesIn(browser, url).filter((name) => name.includes('sign-in'))).toEqual([]);
   });
 
   it('keeps the newest three sign-ins, however many it begins and whatever other cookies it has', async () => {
     const { begin, led, url } = await openWithProvider();
     const browser = new CookieClient();
-    for (const other of ['other', 'rtr-sign-in', 'rtr-sign-in-', 'my-rtr-sign-in-0123456789abcdef']) {
+    for (const other of ['other', 'rtr-sign-in', 'rtr-sign-in-', 'my-rtr-sign-in-0123456789abcdef'])
       browser.setCookie(url, other, 'any');
-    }
     const backs: string[] = [];
     for (let each = 0; each < 8; each++) backs.push(await begin(browser, `/${'x'.repeat(299)}`));
     expect(namesIn(browser, url)).toHaveLength(4 + 3);
@@ -333,24 +324,21 @@ describe('a browser', () => {
   });
 });
 
-describe('links of another site that begin many sign-ins at once', () => {
-  it.each([
-    ['a long path', `/${'%C3%A9'.repeat(950)}`, '/'],
-    ['a path of letters that JSON writes with six', `/${'%01'.repeat(290)}`, '/'],
-    ['the longest path', `/${'x'.repeat(299)}`, `/${'x'.repeat(299)}`],
-  ])('to %s lock out no browser, which keeps three sign-ins once it sees the sign-in page', async (_, to, leadsTo) => {
-    const { begin, led, visit, url } = await openWithProvider();
-    const browser = new CookieClient();
-    const backs = await Promise.all(Array.from({ length: 12 }, () => begin(browser, to)));
-    const cookies = browser.cookiesOf(url).split('; ');
-    expect(cookies).toHaveLength(12);
-    for (const cookie of cookies) expect(cookie.length).toBeLessThan(1_024);
-    const page = await visit(browser, '/console/api/sign-in');
-    expect(page.status).toBe(200);
-    expect(namesIn(browser, url)).toHaveLength(3);
-    const ends: string[] = [];
-    for (const back of backs) ends.push(await led(browser, back));
-    expect(ends.filter((end) => end === leadsTo)).toHaveLength(3);
-    expect(ends.filter((end) => end === '/?sign-in=expired')).toHaveLength(9);
-  });
+it.each([
+  ['a long path', `/${'%C3%A9'.repeat(950)}`, '/'],
+  ['a path of letters that JSON writes with six', `/${'%01'.repeat(290)}`, '/'],
+  ['the longest path', `/${'x'.repeat(299)}`, `/${'x'.repeat(299)}`],
+])('links to %s that begin many sign-ins at once lock out no browser, which keeps three', async (_, to, leadsTo) => {
+  const { begin, led, visit, url } = await openWithProvider();
+  const browser = new CookieClient();
+  const backs = await Promise.all(Array.from({ length: 12 }, () => begin(browser, to)));
+  const cookies = browser.cookiesOf(url).split('; ');
+  expect(cookies).toHaveLength(12);
+  for (const cookie of cookies) expect(cookie.length).toBeLessThan(1_024);
+  expect((await visit(browser, '/console/api/sign-in')).status).toBe(200);
+  expect(namesIn(browser, url)).toHaveLength(3);
+  const ends: string[] = [];
+  for (const back of backs) ends.push(await led(browser, back));
+  expect(ends.filter((end) => end === leadsTo)).toHaveLength(3);
+  expect(ends.filter((end) => end === '/?sign-in=expired')).toHaveLength(9);
 });

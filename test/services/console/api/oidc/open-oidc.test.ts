@@ -8,14 +8,9 @@ import { openKeyStore } from '../../../../helpers/accounts/open-key-store.ts';
 it('a provider without its secret is named in the log when the registry is loaded, and after each change of the registry', async () => {
   const store = await openKeyStore();
   const company = { issuer: 'https://id.example.com', client_id: 'router', domains: ['*'] };
-  let settings = signInSchema.parse({
-    providers: [
-      { ...company, name: 'public' },
-      { ...company, name: 'set', client_secret_env: 'SET' },
-      { ...company, name: 'unset', client_secret_env: 'UNSET' },
-      { ...company, name: 'empty', client_secret_env: 'EMPTY' },
-    ],
-  });
+  const named = (name: string) => ({ ...company, name, client_secret_env: name.toUpperCase() });
+  const providers = [{ ...company, name: 'public' }, ...['set', 'unset', 'empty'].map(named)];
+  let settings = signInSchema.parse({ providers });
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'warn', base: null, timestamp: false }, { write: (line) => lines.push(JSON.parse(line)) });
   const listeners: (() => void)[] = [];
@@ -34,7 +29,7 @@ it('a provider without its secret is named in the log when the registry is loade
   const unset = { level: 40, provider: 'unset', variable: 'UNSET', msg };
   expect(lines).toEqual([unset, { level: 40, provider: 'empty', variable: 'EMPTY', msg }]);
   lines.length = 0;
-  settings = signInSchema.parse({ providers: [{ ...company, name: 'unset', client_secret_env: 'UNSET' }] });
+  settings = signInSchema.parse({ providers: [named('unset')] });
   for (const listener of listeners) listener();
   expect(lines).toEqual([unset]);
 });

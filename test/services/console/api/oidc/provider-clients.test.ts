@@ -9,10 +9,8 @@ async function providerOf(moreBytes: number) {
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ issuer, token_endpoint: `${issuer}/token`, more: 'x'.repeat(moreBytes) }));
   });
-  const { providers } = signInSchema.parse({
-    providers: [{ name: 'company', issuer, client_id: 'router', domains: ['*'] }],
-  });
-  const [provider] = providers;
+  const company = { name: 'company', issuer, client_id: 'router', domains: ['*'] };
+  const [provider] = signInSchema.parse({ providers: [company] }).providers;
   if (!provider) throw new Error('no provider');
   return provider;
 }

@@ -2,7 +2,13 @@ import { expect, it } from 'vitest';
 import { RefusalReader } from '#shared/accounts/refusals/refusal-reader.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
-import type { Totals, UsageOverview, UsageReport, UsageRequest } from '#services/console/contract/usage.ts';
+import type {
+  RequestPage,
+  Totals,
+  UsageOverview,
+  UsageReport,
+  UsageRequest,
+} from '#services/console/contract/usage.ts';
 import { usageOperations } from '#services/console/api/usage/usage-operations.ts';
 import type { UsageParts } from '#services/console/api/usage/usage-parts.ts';
 import { readRequestQuery } from '#services/console/web/pages/requests/request-query.ts';
@@ -68,13 +74,10 @@ async function open(seed: number) {
     /** Returns single requests from the file that the command writes. */
     exported: async (...words: string[]): Promise<UsageRequest[]> =>
       JSON.parse((await rtr.whole('usage', 'export', '--json', ...words)).content),
-    /** Returns all single requests of a query, page after page. */
     listed: async (query: string): Promise<UsageRequest[]> => {
       const requests: UsageRequest[] = [];
       for (let before = ''; ;) {
-        const page = await read<{ requests: UsageRequest[]; next?: string }>(
-          `/usage/requests?${query}&limit=200${before}`,
-        );
+        const page = await read<RequestPage>(`/usage/requests?${query}&limit=200${before}`);
         requests.push(...page.requests);
         if (page.next === undefined) return requests;
         before = `&before=${page.next}`;

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { diffLines, collapseEqualLines, type DiffLine } from '#services/console/web/pages/admin/registry/diff-lines.ts';
 
-/** Writes a diff in the usual notation. */
 function written(diff: readonly DiffLine[]): string {
   return diff.map(({ kind, text }) => `${{ same: ' ', added: '+', removed: '-' }[kind]}${text}`).join('\n');
 }
@@ -15,9 +14,8 @@ describe('the diff of two texts', () => {
   });
 
   it('contains both texts, whatever they are', () => {
-    const text = fc
-      .array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 12 })
-      .map((lines) => `${lines.join('\n')}\n`);
+    const lines = fc.array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 12 });
+    const text = lines.map((some) => `${some.join('\n')}\n`);
     fc.assert(
       fc.property(text, text, (earlier, later) => {
         const diff = diffLines(earlier, later);

@@ -7,39 +7,25 @@ const now = Date.UTC(2026, 10, 24);
 const none = { cancelled: 0, expired: 0, promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
 
 function batch(change: Partial<Batch>): Batch {
-  return {
-    id: 'batch_1',
-    owner: { kind: 'user', id: 'u', name: 'Ada' },
-    endpoint: '/v1/chat/completions',
-    state: 'running',
-    createdAt: now - 100_000,
-    runningAt: now - 50_000,
-    expiresAt: now + 3_600_000,
-    total: 1_000,
-    succeeded: 90,
-    errored: 10,
-    ...none,
-    cost: 0,
-    mayCancel: true,
-    mayRead: true,
-    ...change,
-  };
+  const facts = { id: 'batch_1', endpoint: '/v1/chat/completions', state: 'running', cost: 0 } as const;
+  const times = { createdAt: now - 100_000, runningAt: now - 50_000, expiresAt: now + 3_600_000 };
+  const counts = { ...none, total: 1_000, succeeded: 90, errored: 10 };
+  const owner = { kind: 'user', id: 'u', name: 'Ada' } as const;
+  return { ...facts, ...times, ...counts, owner, mayCancel: true, mayRead: true, ...change };
 }
 
-describe('the state of a batch', () => {
-  it.each([
-    ['Checking', { state: 'validating' }],
-    ['Running', {}],
-    ['Waiting', { paused: { reason: 'The budget is used up.', until: now } }],
-    ['Finishing', { state: 'finishing' }],
-    ['Complete', { state: 'ended' }],
-    ['Expired', { state: 'ended', expired: 3 }],
-    ['Cancelled', { state: 'ended', cancelledAt: now, cancelled: 3 }],
-    ['Cancelling', { cancelledAt: now }],
-    ['Failed', { state: 'failed' }],
-  ] as const)('is %s', (word, change) => {
-    expect(stateOf(batch(change)).word).toBe(word);
-  });
+it.each([
+  ['Checking', { state: 'validating' }],
+  ['Running', {}],
+  ['Waiting', { paused: { reason: 'The budget is used up.', until: now } }],
+  ['Finishing', { state: 'finishing' }],
+  ['Complete', { state: 'ended' }],
+  ['Expired', { state: 'ended', expired: 3 }],
+  ['Cancelled', { state: 'ended', cancelledAt: now, cancelled: 3 }],
+  ['Cancelling', { cancelledAt: now }],
+  ['Failed', { state: 'failed' }],
+] as const)('the state of a batch is %s', (word, change) => {
+  expect(stateOf(batch(change)).word).toBe(word);
 });
 
 describe('the lines of a batch', () => {

@@ -10,39 +10,25 @@ const unset = { maxTokens: '', temperature: '', thinking: false } as const;
 const tools = [{ name: 'add', description: 'Adds.', inputSchema: { type: 'object' } }];
 const settings: Settings = { model: 'demo', system: 'Be brief.', tools, ...unset };
 const image = 'data:image/png;base64,AAAA';
+const answered = { id: 'c1', name: 'add', input: '{"a":1}', result: { text: 'no', isError: true } };
+const unanswered = { id: 'c2', name: 'add', input: '' };
 const turns: Turn[] = [
   { role: 'user', text: 'Look.', images: [image] },
-  {
-    ...newAnswer('messages'),
-    text: 'Wait.',
-    thinking: 'Hm.',
-    signature: 'sig',
-    toolCalls: [
-      { id: 'c1', name: 'add', input: '{"a":1}', result: { text: 'no', isError: true } },
-      { id: 'c2', name: 'add', input: '' },
-    ],
-  },
+  { ...newAnswer('messages'), text: 'Wait.', thinking: 'Hm.', signature: 'sig', toolCalls: [answered, unanswered] },
 ];
 
 describe('a conversation as a request', () => {
+  const look = { type: 'text', text: 'Look.' };
+
   it('in the chat format has images as URLs, and tool calls with their results', () => {
+    const called = { name: 'add', arguments: '{"a":1}' };
     expect(chat.buildRequest(turns, settings)).toMatchObject({
       model: 'demo',
       stream: true,
       messages: [
         { role: 'system', content: 'Be brief.' },
-        {
-          role: 'user',
-          content: [
-            { type: 'text', text: 'Look.' },
-            { type: 'image_url', image_url: { url: image } },
-          ],
-        },
-        {
-          role: 'assistant',
-          content: 'Wait.',
-          tool_calls: [{ id: 'c1', type: 'function', function: { name: 'add', arguments: '{"a":1}' } }],
-        },
+        { role: 'user', content: [look, { type: 'image_url', image_url: { url: image } }] },
+        { role: 'assistant', content: 'Wait.', tool_calls: [{ id: 'c1', type: 'function', function: called }] },
         { role: 'tool', tool_call_id: 'c1', content: 'no' },
       ],
       tools: [{ type: 'function', function: { name: 'add', parameters: { type: 'object' } } }],
@@ -50,25 +36,15 @@ describe('a conversation as a request', () => {
   });
 
   it('in the messages format has images as bytes, signed thinking, and results as a turn of the user', () => {
+    const source = { type: 'base64', media_type: 'image/png', data: 'AAAA' };
+    const thought = { type: 'thinking', thinking: 'Hm.', signature: 'sig' };
+    const call = { type: 'tool_use', id: 'c1', name: 'add', input: { a: 1 } };
     expect(messages.buildRequest(turns, settings)).toMatchObject({
       max_tokens: 4_096,
       system: 'Be brief.',
       messages: [
-        {
-          role: 'user',
-          content: [
-            { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
-            { type: 'text', text: 'Look.' },
-          ],
-        },
-        {
-          role: 'assistant',
-          content: [
-            { type: 'thinking', thinking: 'Hm.', signature: 'sig' },
-            { type: 'text', text: 'Wait.' },
-            { type: 'tool_use', id: 'c1', name: 'add', input: { a: 1 } },
-          ],
-        },
+        { role: 'user', content: [{ type: 'image', source }, look] },
+        { role: 'assistant', content: [thought, { type: 'text', text: 'Wait.' }, call] },
         { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1', content: 'no', is_error: true }] },
       ],
       tools: [{ name: 'add', description: 'Adds.', input_schema: { type: 'object' } }],
@@ -76,9 +52,10 @@ describe('a conversation as a request', () => {
   });
 
   it('in the Responses format consists of items, the sealed thinking first', () => {
-    const [look, answer] = turns;
+    const [asked, answer] = turns;
     const sealed = { ...(answer as AssistantTurn), format: 'responses', signature: 'one\ntwo' };
-    expect(responses.buildRequest([look as Turn, sealed], { ...settings, thinking: true, maxTokens: 9 })).toEqual({
+    const picture = { type: 'input_image', image_url: image, detail: 'auto' };
+    expect(responses.buildRequest([asked as Turn, sealed], { ...settings, thinking: true, maxTokens: 9 })).toEqual({
       model: 'demo',
       stream: true,
       store: false,
@@ -87,14 +64,7 @@ describe('a conversation as a request', () => {
       reasoning: { effort: 'medium', summary: 'auto' },
       include: ['reasoning.encrypted_content'],
       input: [
-        {
-          type: 'message',
-          role: 'user',
-          content: [
-            { type: 'input_text', text: 'Look.' },
-            { type: 'input_image', image_url: image, detail: 'auto' },
-          ],
-        },
+        { type: 'message', role: 'user', content: [{ ...look, type: 'input_text' }, picture] },
         { type: 'reasoning', summary: [], encrypted_content: 'one' },
         { type: 'reasoning', summary: [], encrypted_content: 'two' },
         { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Wait.', annotations: [] }] },
@@ -122,10 +92,8 @@ describe('a conversation as a request', () => {
   });
 
   it('as a shell command has no key, short images and escaped quotes', () => {
-    const body = chat.buildRequest(
-      [{ role: 'user', text: "It's", images: [`data:image/png;base64,${'A'.repeat(9_000)}`] }],
-      settings,
-    );
+    const images = [`data:image/png;base64,${'A'.repeat(9_000)}`];
+    const body = chat.buildRequest([{ role: 'user', text: "It's", images }], settings);
     const command = toCurlCommand('http://h/api', messages.headers, body);
     expect(command).toContain('Bearer $RTR_KEY');
     expect(command).toContain('-H "anthropic-version: 2023-06-01"');
@@ -136,12 +104,10 @@ describe('a conversation as a request', () => {
 
 describe('tools written by hand', () => {
   it('are read in the notation of any format, one or many', () => {
-    const schema = { type: 'object' };
-    const read = { name: 'a', description: '', inputSchema: schema };
-    expect(parseTools('{"name": "a", "input_schema": {"type": "object"}}')).toEqual({ tools: [read] });
-    expect(parseTools('[{"type": "function", "function": {"name": "a", "parameters": {"type": "object"}}}]')).toEqual({
-      tools: [read],
-    });
+    const read = { tools: [{ name: 'a', description: '', inputSchema: { type: 'object' } }] };
+    expect(parseTools('{"name": "a", "input_schema": {"type": "object"}}')).toEqual(read);
+    const ofChat = '[{"type": "function", "function": {"name": "a", "parameters": {"type": "object"}}}]';
+    expect(parseTools(ofChat)).toEqual(read);
     expect(parseTools(' ')).toEqual({ tools: [] });
   });
 

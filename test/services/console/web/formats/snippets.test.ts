@@ -2,35 +2,26 @@ import { describe, expect, it } from 'vitest';
 import { shellWord } from '#services/console/web/formats/to-curl-command.ts';
 import { servedFormats } from '#services/console/web/formats/web-formats.ts';
 
-const about = {
-  version: '1',
-  formats: [
-    { name: 'messages', path: '/api/anthropic' },
-    { name: 'responses', path: '/api/openai' },
-    { name: 'chat', path: '/api/openai' },
-    { name: 'of-a-later-release', path: '/api/later' },
-  ],
-};
+const paths = { messages: 'anthropic', responses: 'openai', chat: 'openai', 'of-a-later-release': 'later' };
+const formats = Object.entries(paths).map(([name, path]) => ({ name, path: `/api/${path}` }));
+const about = { version: '1', formats };
 
 function snippetsFor(model: string, origin: string) {
   return servedFormats(about).flatMap((format) => format.snippets(model, `${origin}${format.base}`));
 }
 
 it('a page offers the formats that both the router and the page speak, each at the path that the router has named', () => {
-  expect(servedFormats(about).map(({ name, label, base }) => [name, label, base])).toEqual([
-    ['chat', 'OpenAI', '/api/openai'],
-    ['messages', 'Anthropic', '/api/anthropic'],
-    ['responses', 'Responses', '/api/openai'],
-  ]);
+  const served = servedFormats(about).map(({ name, label, base }) => `${name}, ${label}: ${base}`);
+  const others = ['messages, Anthropic: /api/anthropic', 'responses, Responses: /api/openai'];
+  expect(served).toEqual(['chat, OpenAI: /api/openai', ...others]);
   expect(servedFormats({ ...about, formats: [] })).toEqual([]);
 });
 
 describe('example code', () => {
   it('contains the address and the model, and never a key', () => {
     const snippets = snippetsFor('org/model', 'https://llm.example.com');
-    expect(snippets.map(({ id }) => id).join(' ')).toBe(
-      'curl openai-ts openai-py opencode anthropic-ts anthropic-py claude-code responses-ts codex',
-    );
+    const all = 'curl openai-ts openai-py opencode anthropic-ts anthropic-py claude-code responses-ts codex';
+    expect(snippets.map(({ id }) => id).join(' ')).toBe(all);
     for (const { code } of snippets) {
       expect(code).toContain('org/model');
       expect(code).toMatch(/https:\/\/llm\.example\.com\/api\/(?:openai|anthropic)\b/);

@@ -8,15 +8,10 @@ function answerOf(events: unknown[], read: (data: string) => Piece[]) {
   return events.flatMap((event) => read(JSON.stringify(event))).reduce(withPiece, newAnswer('any'));
 }
 
-const expected = {
-  text: 'Hello!',
-  thinking: 'Hm.',
-  toolCalls: [
-    { id: 'c0', name: 'add', input: '{"a":1}' },
-    { id: 'c1', name: 'sub', input: '{}' },
-  ],
-  served: { model: 'demo', promptTokens: 5, completionTokens: 7 },
-};
+const toolCall = (id: string, name: string, input: string) => ({ id, name, input });
+const toolCalls = [toolCall('c0', 'add', '{"a":1}'), toolCall('c1', 'sub', '{}')];
+const served = { model: 'demo', promptTokens: 5, completionTokens: 7 };
+const expected = { text: 'Hello!', thinking: 'Hm.', toolCalls, served };
 
 describe("the answer of a stream's events", () => {
   it('is read from the chat format', () => {
@@ -61,11 +56,9 @@ describe("the answer of a stream's events", () => {
   });
 
   it('is read from the Responses format, which numbers all items together', () => {
-    const event = (type: string, output_index: number, more: object) => ({
-      type: `response.${type}`,
-      output_index,
-      ...more,
-    });
+    const event = (name: string, place: number, more = {}) => {
+      return { type: `response.${name}`, output_index: place, ...more };
+    };
     const item = (kind: string, place: number, fields: object) => event(`output_item.${kind}`, place, { item: fields });
     const call = (place: number, delta: string) => event('function_call_arguments.delta', place, { delta });
     const usage = { input_tokens: 5, output_tokens: 7 };
@@ -74,13 +67,13 @@ describe("the answer of a stream's events", () => {
         { type: 'response.created', response: { model: 'auto', usage: null } },
         { type: 'response.in_progress', response: { model: 'auto' } },
         item('added', 0, { type: 'reasoning' }),
-        { type: 'response.reasoning_summary_part.added', output_index: 0 },
-        { type: 'response.reasoning_summary_text.delta', output_index: 0, delta: 'Hm.' },
+        event('reasoning_summary_part.added', 0),
+        event('reasoning_summary_text.delta', 0, { delta: 'Hm.' }),
         item('done', 0, { type: 'reasoning', encrypted_content: 'one' }),
         item('done', 1, { type: 'reasoning', encrypted_content: 'two' }),
         item('added', 2, { type: 'message' }),
-        { type: 'response.output_text.delta', output_index: 2, delta: 'Hello!' },
-        { type: 'response.output_text.done', output_index: 2, text: 'Hello!' },
+        event('output_text.delta', 2, { delta: 'Hello!' }),
+        event('output_text.done', 2, { text: 'Hello!' }),
         item('added', 3, { type: 'function_call', call_id: 'c0', name: 'add', arguments: '' }),
         item('added', 4, { type: 'function_call', call_id: 'c1', name: 'sub', arguments: '' }),
         call(3, '{"a"'),

@@ -2,20 +2,15 @@ import { expect, it } from 'vitest';
 import type { ServedModel } from '#services/console/contract/live.ts';
 import { capabilitiesOf, findModels, unpricedOf } from '#services/console/web/pages/models/find-models.ts';
 
-const demo: ServedModel = {
-  id: 'demo',
-  kind: 'model',
-  operations: ['generate'],
-  capabilities: ['stream', 'vision'],
-  servedBy: [{ tier: 'gpu', workers: 1, models: ['demo'] }],
+type Capability = ServedModel['capabilities'][number];
+type Server = ServedModel['servedBy'][number];
+const model = (id: string, capability: Capability, kind: 'model' | 'registered', server: Server): ServedModel => {
+  return { id, kind, operations: ['generate'], capabilities: ['stream', capability], servedBy: [server] };
 };
-const fast: ServedModel = {
-  ...demo,
-  id: 'fast',
-  kind: 'registered',
-  capabilities: ['stream', 'tools'],
-  servedBy: [{ tier: 'cloud', workers: 1, models: ['o-mini', 'haiku'], unpriced: ['o-mini', 'haiku'] }],
-};
+const demo = model('demo', 'vision', 'model', { tier: 'gpu', workers: 1, models: ['demo'] });
+const ofFast = ['o-mini', 'haiku'];
+const behind: Server = { tier: 'cloud', workers: 1, models: ofFast, unpriced: ofFast };
+const fast = model('fast', 'tools', 'registered', behind);
 
 it('models are found by name, tier and the models behind a name, and only with all wanted capabilities', () => {
   const find = (text: string, ...capabilities: string[]) =>

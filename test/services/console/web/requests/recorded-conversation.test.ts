@@ -29,9 +29,8 @@ describe('a recorded request', () => {
   it('that would keep a page busy or break it is shown as raw text', () => {
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     expect(requestParts(`{"messages": [{"role": "user", "content": ${deep}}]}`)).toBeUndefined();
-    expect(answerParts(`data: {"choices": [{"delta": {"content": "Hi"}}]}\n\ndata: {"error": ${deep}}\n`)).toEqual([
-      { role: 'assistant', text: 'Hi' },
-    ]);
+    const broken = `data: {"choices": [{"delta": {"content": "Hi"}}]}\n\ndata: {"error": ${deep}}\n`;
+    expect(answerParts(broken)).toEqual([{ role: 'assistant', text: 'Hi' }]);
     expect(requestParts(JSON.stringify({ input: Array.from({ length: 100_000 }, () => '') }))).toBeUndefined();
     const brackets = JSON.stringify({ input: `\\"${deep}` });
     expect(requestParts(brackets)).toEqual([{ role: 'user', text: `\\"${deep}` }]);
@@ -47,9 +46,8 @@ describe('a recorded answer', () => {
     const output = [{ role: 'assistant', content: [{ text: 'Hello' }] }];
     expect(answerParts(JSON.stringify({ output }))).toEqual(said);
     const chunk = (delta: object) => ({ choices: [{ delta }] });
-    expect(answerParts(`${streamOf(chunk({ content: 'Hel' }), chunk({ content: 'lo' }))}data: [DONE]\n\n`)).toEqual(
-      said,
-    );
+    const chat = streamOf(chunk({ content: 'Hel' }), chunk({ content: 'lo' }));
+    expect(answerParts(`${chat}data: [DONE]\n\n`)).toEqual(said);
     const block = (text: string) => ({ type: 'content_block_delta', delta: { type: 'text_delta', text } });
     expect(answerParts(streamOf(block('Hel'), block('lo')))).toEqual(said);
     const delta = (text: string) => ({ type: 'response.output_text.delta', delta: text });
@@ -60,8 +58,7 @@ describe('a recorded answer', () => {
   it('shows the tool calls of a stream, put together', () => {
     const call = (called: object) => ({ choices: [{ delta: { tool_calls: [{ index: 0, function: called }] } }] });
     const parts = [{ name: 'f', arguments: '' }, { arguments: '{"a":' }, { arguments: '1}' }];
-    const chat = streamOf(...parts.map(call));
-    expect(answerParts(chat)).toEqual([{ role: 'tool call', text: 'f {"a":1}' }]);
+    expect(answerParts(streamOf(...parts.map(call)))).toEqual([{ role: 'tool call', text: 'f {"a":1}' }]);
     const messages = streamOf(
       { type: 'content_block_start', index: 1, content_block: { type: 'tool_use', name: 'f' } },
       { type: 'content_block_delta', index: 1, delta: { partial_json: '{"a":1}' } },

@@ -18,9 +18,8 @@ const schema = {
 describe("a tool's form", () => {
   it('has an input for each field of the schema, by its type', () => {
     const fields = formFields(schema) ?? [];
-    expect(fields.map(({ name, kind }) => `${name}: ${kind}`).join(', ')).toBe(
-      'name: text, count: integer, size: number, loud: boolean, mood: choice, words: texts, more: json',
-    );
+    const kinds = 'name: text, count: integer, size: number, loud: boolean, mood: choice, words: texts, more: json';
+    expect(fields.map(({ name, kind }) => `${name}: ${kind}`).join(', ')).toBe(kinds);
     expect(fields[0]).toMatchObject({ isRequired: true, description: 'Who' });
     expect(fields[1]).toMatchObject({ minimum: 1, maximum: 9 });
     expect(fields[2]).toMatchObject({ initial: '1.5', isRequired: false });

@@ -12,11 +12,10 @@ describe('the used part of a limit', () => {
   });
 
   it('is sorted by the tightest limit of each party', () => {
-    const use = (name: string, ...shares: number[]) => ({
-      party: `key:${name}`,
-      name,
-      limits: shares.map((used) => ({ name: 'requestsPerMinute', limit: 1, used })),
-    });
+    const use = (name: string, ...shares: number[]) => {
+      const limits = shares.map((used) => ({ name: 'requestsPerMinute', limit: 1, used }));
+      return { party: `key:${name}`, name, limits };
+    };
     const uses = [use('none'), use('c', 0.1), use('b', 0.1), use('d', 0.2, 0.9), use('a', 0.5, 0.5)];
     expect(sortByTightestLimit(uses).map(({ name }) => name)).toEqual(['d', 'a', 'b', 'c']);
   });

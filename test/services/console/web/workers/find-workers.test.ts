@@ -2,16 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { LiveWorkerFacts } from '#services/console/contract/live.ts';
 import { everyWorker, findWorkers, type WorkerSearch } from '#services/console/web/pages/workers/find-workers.ts';
 
-const life = { slots: 1, busy: 0, missedHeartbeats: 0, startedAt: 0, joinedAt: 0, version: '0' };
-const facts: LiveWorkerFacts = {
-  ...life,
-  id: '',
-  tier: 'gpu',
-  pool: 'vllm-1',
-  models: [],
-  tools: [],
-  state: 'serving',
-};
+const life = { slots: 1, busy: 0, missedHeartbeats: 0, startedAt: 0, joinedAt: 0, version: '0', pool: 'vllm-1' };
+const facts: Omit<LiveWorkerFacts, 'id'> = { ...life, tier: 'gpu', models: [], tools: [], state: 'serving' };
 const workers: LiveWorkerFacts[] = [
   { ...facts, id: 'joes.one', host: 'Basement', models: ['llama', 'qwen'] },
   { ...facts, id: 'two', tier: 'cloud', models: ['llama'], state: 'draining' },

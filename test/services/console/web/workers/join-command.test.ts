@@ -26,9 +26,8 @@ describe('the command with which a worker joins', () => {
       startCommand({ command, nats, behind: { ...emptyWorkerSetup, ...behind } });
     expect(start({})).toBe(`ENGINE_URL=http://127.0.0.1:8000 ${command}`);
     expect(start({ tier: 'cli', cliCommand: 'left over' })).toMatch(/^CLI_KIND=claude CLI_MODELS=sonnet npx /);
-    expect(start({ tier: 'cli', cli: 'command', cliModels: 'm', cliCommand: "say 'it' {model}" })).toMatch(
-      /^CLI_KIND=command CLI_MODELS=m CLI_COMMAND='say '\\''it'\\'' {model}' npx /,
-    );
+    const own = { tier: 'cli', cli: 'command', cliModels: 'm', cliCommand: "say 'it' {model}" } as const;
+    expect(start(own)).toMatch(/^CLI_KIND=command CLI_MODELS=m CLI_COMMAND='say '\\''it'\\'' {model}' npx /);
     expect(start({ tier: 'cloud', provider: 'groq', providerUrl: 'left over' })).toMatch(/^PROVIDER=groq npx /);
     expect(start({ tier: 'tools' })).toBe(command);
     expect(start({ tier: 'tools', mcpFile: 'mcp.json' })).toBe(`MCP_CONFIG=mcp.json ${command}`);
@@ -37,9 +36,8 @@ describe('the command with which a worker joins', () => {
   it('contains the address at which the machine reaches NATS', () => {
     const start = { command, nats: 'tls://llm.example.com:443', behind: emptyWorkerSetup };
     expect(startCommand(start)).toContain(' --nats tls://llm.example.com:443 --credentials box.creds');
-    expect(checkCommand(start, 'gpu')).toBe(
-      'npx rtr doctor --nats tls://llm.example.com:443 --credentials box.creds --role gpu',
-    );
+    const check = 'npx rtr doctor --nats tls://llm.example.com:443 --credentials box.creds --role gpu';
+    expect(checkCommand(start, 'gpu')).toBe(check);
     const own = [natsOf(command), 'nats://localhost:4222', 'tls://llm.example.com'].filter(isLoopback);
     expect(own).toEqual([natsOf(command), 'nats://localhost:4222']);
   });

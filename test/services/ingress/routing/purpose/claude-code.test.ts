@@ -1,46 +1,33 @@
 import { describe, expect, it } from 'vitest';
 import { readSession } from '#services/ingress/http/read-session.ts';
 import { detectPurpose } from '#services/ingress/routing/purpose/detect-purpose.ts';
+import { made } from '../../../../helpers/accounts/made.ts';
 import { computeAffinity } from '#shared/serving/compute-affinity.ts';
-import { parametersOf, recordedRequests, type RecordedRequest } from '../../../../helpers/clients/recorded-requests.ts';
+import { parametersOf, purposeOf, recordedRequests } from '../../../../helpers/clients/recorded-requests.ts';
 
 const plain = recordedRequests('claude-code');
 const hinted = recordedRequests('claude-code-hints');
 
-function purposeOfRequest(request: RecordedRequest | undefined) {
-  if (!request) throw new Error('no such recording');
-  const { purpose, agentType } = detectPurpose(request.headers, parametersOf(request)?.signs);
-  return { purpose, agentType };
-}
-
 describe('a request of Claude Code', () => {
-  it.each([
+  it.each<[string, string, string?]>([
     ['a turn', 'main'],
-    ['a turn with a web search to come', 'main'],
-    ['a turn after a web search', 'main'],
-    ['a turn without tools', 'main'],
-    ['a turn without a cache', 'main'],
-    ['a turn of an agent', 'subagent'],
-    ['a turn of an agent of a workflow', 'workflow'],
+    ['a turn of an agent', 'subagent', 'Explore'],
+    ['a turn of an agent of a workflow', 'workflow', 'workflow-subagent'],
     ['a title', 'auxiliary'],
     ['a web search', 'auxiliary'],
     ['a compaction', 'compaction'],
     ['the first turn after a compaction', 'main'],
-  ])('without hint headers: %s is known as %s', (name, purpose) => {
-    expect(purposeOfRequest(plain.get(name))).toEqual({ purpose, agentType: undefined });
+  ])('%s is for %s, with hint headers or without', (name, purpose, agentType) => {
+    expect(purposeOf(plain.get(name))).toEqual({ purpose, agentType: undefined });
+    expect(purposeOf(hinted.get(name))).toEqual({ purpose, agentType });
   });
 
-  it.each([
-    ['a turn', 'main', undefined],
-    ['a turn of an agent', 'subagent', 'Explore'],
-    ['a turn of an agent of a workflow', 'workflow', 'workflow-subagent'],
-    ['a title', 'auxiliary', undefined],
-    ['a web search', 'auxiliary', undefined],
-    ['a compaction', 'compaction', undefined],
-    ['the first turn after a compaction', 'main', undefined],
-  ])('with hint headers: %s is for %s', (name, purpose, agentType) => {
-    expect(purposeOfRequest(hinted.get(name))).toEqual({ purpose, agentType });
-  });
+  it.each(['with a web search to come', 'after a web search', 'without tools', 'without a cache'])(
+    'a turn %s is for main, without hint headers',
+    (turn) => {
+      expect(purposeOf(plain.get(`a turn ${turn}`))).toEqual({ purpose: 'main', agentType: undefined });
+    },
+  );
 
   // In auto mode: the shape of both stages, as in published logs; only the first has a stop text.
   it.each([
@@ -49,40 +36,33 @@ describe('a request of Claude Code', () => {
     [
       'quick and signed in',
       { max_tokens: 2_112 },
-      ['x-anthropic-billing-header: cc_version=2.1.330.839;', 'You are a Claude agent.'],
+      ['x-anthropic-billing-header: cc_version=2.1;', 'You are an agent.'],
     ],
   ])('that judges a tool call is auxiliary: the %s look', (_, fields, before) => {
-    const cached = { cache_control: { type: 'ephemeral' } };
-    const text =
-      'You are a security monitor for autonomous AI coding agents.\n\n## Context\n\nThe agent you are monitoring';
-    const system = [
-      ...before.map((line) => ({ type: 'text', text: line })),
-      { type: 'text', text, ...cached },
-      { type: 'text', text: '\n\n## Session Context\n' },
-    ];
-    const content = [
-      { type: 'text', text: '<transcript>\n' },
-      { type: 'text', text: 'Bash ls', ...cached },
-      { type: 'text', text: '</transcript>\n' },
-    ];
+    const text = (line: string) => ({ type: 'text', text: line });
+    const cached = (line: string) => ({ ...text(line), cache_control: { type: 'ephemeral' } });
+    const monitor = 'You are a security monitor for autonomous AI coding agents.';
+    const begin = cached(`${monitor}\n\n## Context\n\nThe agent you are monitoring`);
+    const system = [...before.map(text), begin, text('\n\n## Session Context\n')];
+    const content = [text('<transcript>\n'), cached('Bash ls'), text('</transcript>\n')];
     const body = { model: 'sonnet', ...fields, system, messages: [{ role: 'user', content }] };
     const headers = { 'x-claude-code-session-id': '5cbe8f72-b4ad-4b37-8a03-2bfe84487e37' };
     const ofAgent = { ...headers, 'x-claude-code-agent-id': 'a508776593730a593' };
     for (const sent of [headers, ofAgent])
-      expect(purposeOfRequest({ path: '/v1/messages', headers: sent, body }).purpose).toBe('auxiliary');
+      expect(purposeOf({ path: '/v1/messages', headers: sent, body }).purpose).toBe('auxiliary');
   });
 
   it('is for what its header says, whatever its body looks like', () => {
-    const title = hinted.get('a title');
-    const headers = { ...title?.headers, 'x-claude-code-request-class': 'workflow' };
-    expect(title && purposeOfRequest({ ...title, headers }).purpose).toBe('workflow');
+    const title = made(hinted.get('a title'));
+    const headers = { ...title.headers, 'x-claude-code-request-class': 'workflow' };
+    expect(purposeOf({ ...title, headers }).purpose).toBe('workflow');
   });
 
   it('with the class of a later release is recognized by its signs', () => {
     const later = { 'x-claude-code-request-class': 'side_reply' };
     const purposes = ['a turn', 'a title', 'a turn of an agent'].map((name) => {
-      const request = plain.get(name);
-      return request && purposeOfRequest({ ...request, headers: { ...request.headers, ...later } }).purpose;
+      const request = made(plain.get(name));
+      return purposeOf({ ...request, headers: { ...request.headers, ...later } }).purpose;
     });
     expect(purposes).toEqual(['main', 'auxiliary', 'subagent']);
   });
@@ -112,14 +92,8 @@ describe('the session of a request of Claude Code', () => {
   it('has the times of the preceding tools, without those that start agents', () => {
     const times = (header: string) =>
       turnOf({ 'x-claude-code-session-id': session, 'x-claude-code-prev-tool-durations': header })?.tools;
-    expect(times('Bash=742;Read=9;Agent=60000;mcp__a%20b=5')).toEqual({
-      ms: 756,
-      longest: [
-        { name: 'Bash', ms: 742 },
-        { name: 'Read', ms: 9 },
-        { name: 'mcp__a b', ms: 5 },
-      ],
-    });
+    const longest = Object.entries({ Bash: 742, Read: 9, 'mcp__a b': 5 }).map(([name, ms]) => ({ name, ms }));
+    expect(times('Bash=742;Read=9;Agent=60000;mcp__a%20b=5')).toEqual({ ms: 756, longest });
     expect(times('Read=-1;=5;%=3;Bash=x;Write=1e3;no')).toBeUndefined();
     expect(times('Bash=999999999')).toEqual({ ms: 86_400_000, longest: [{ name: 'Bash', ms: 86_400_000 }] });
     const many = times(Array.from({ length: 40 }, (_, index) => `T${index}=${index + 1}`).join(';'));
@@ -137,11 +111,10 @@ describe('the session of a request of Claude Code', () => {
 });
 
 describe('the affinity of a session of Claude Code', () => {
-  const affinities = (requests: ReadonlyMap<string, RecordedRequest>, ...names: string[]): number[] =>
+  const affinities = (requests: typeof plain, ...names: string[]): number[] =>
     names.map((name) => {
-      const request = requests.get(name);
-      const conversation = request && parametersOf(request)?.conversation;
-      if (!conversation) throw new Error(`no recording of ${name}`);
+      const request = made(requests.get(name));
+      const conversation = made(parametersOf(request)?.conversation);
       return computeAffinity({ id: 'key', ownerId: 'alice' }, readSession(request.headers), conversation);
     });
 

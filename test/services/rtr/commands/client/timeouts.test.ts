@@ -36,7 +36,6 @@ it('rtr waits for a running upload, however long it takes', async () => {
 
 it('rtr explains why a router cannot be reached', async () => {
   const client = new RouterClient({ url: 'http://127.0.0.1:9', key: 'k', segment: 'openai' });
-  await expect(client.call('GET', '/batches')).rejects.toThrow(
-    'The router does not answer at http://127.0.0.1:9: is it running, and RTR_URL right? (nothing listens there)',
-  );
+  const sentence = 'The router does not answer at http://127.0.0.1:9: is it running, and RTR_URL right?';
+  await expect(client.call('GET', '/batches')).rejects.toThrow(`${sentence} (nothing listens there)`);
 });

@@ -26,9 +26,11 @@ describe('a guarded program', () => {
   });
 
   it('ends the processes that it has started when it ends', async () => {
-    const child = spawnGuarded('/bin/sh', ['-c', 'sleep 60 & echo $!; sleep 0.5']);
+    const goOn = join(temporaryFolder(), 'go-on');
+    const child = spawnGuarded('/bin/sh', ['-c', 'sleep 60 & echo $!; until [ -e "$0" ]; do sleep 0.05; done', goOn]);
     const [text] = await once(child.stdout, 'data');
     expect(processIdentity(Number(text))).toBeDefined();
+    writeFileSync(goOn, '');
     await until(() => processIdentity(Number(text)) === undefined);
   });
 

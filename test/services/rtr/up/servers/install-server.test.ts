@@ -26,10 +26,8 @@ describe('a server program', () => {
   });
 
   it('is installed with apt-get as root, and the command is printed', async () => {
-    program(
-      'apt-get',
-      `echo "$@" >> "${folder}/runs"\ncase "$*" in *install*nats-server) ${touch('nats-server')};; esac`,
-    );
+    const install = `case "$*" in *install*nats-server) ${touch('nats-server')};; esac`;
+    program('apt-get', `echo "$@" >> "${folder}/runs"\n${install}`);
     program('sudo', `shift; exec "$@"`);
     expect(await ensureServer('nats', { PATH: `${folder}:/bin` }, say, [])).toBe(join(folder, 'nats-server'));
     expect(said.join('\n')).toMatch(/NATS is not installed: running .*apt-get install -y/);

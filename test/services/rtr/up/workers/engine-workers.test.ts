@@ -7,15 +7,11 @@ import { SupervisedChild } from '#services/rtr/up/children/supervised-child.ts';
 const ollama = { origin: 'default port of Ollama', url: 'http://127.0.0.1:11434' };
 const vllm = { origin: 'default port of vLLM', url: 'http://127.0.0.1:8000' };
 
-let children: SupervisedChild[];
 let workers: EngineWorkers;
-let found: Engine[];
-let serving: number;
+let [children, found, serving]: [SupervisedChild[], Engine[], number] = [[], [], 0];
 
 beforeEach(() => {
-  children = [];
-  found = [];
-  serving = 0;
+  [children, found, serving] = [[], [], 0];
 });
 afterEach(() => workers.stop());
 
@@ -73,13 +69,12 @@ describe('the gpu workers of a cluster', () => {
 });
 
 function begin(named: Engine[], local: Engine[], withDemo = true): Promise<Engine[]> {
+  const engine = { origin: 'demo', url: 'http://demo' };
   workers = new EngineWorkers({
     named,
     findLocal: async () => found,
     startWorker: ({ url }) => start(url),
-    startDemo: withDemo
-      ? async () => ({ engine: { origin: 'demo', url: 'http://demo' }, child: await start('demo') })
-      : undefined,
+    startDemo: withDemo ? async () => ({ engine, child: await start('demo') }) : undefined,
     countServing: async () => serving,
     say: () => {},
   });

@@ -2,13 +2,16 @@ import type { RequestListener } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { findLocalEngines, namedEngines } from '#services/rtr/up/workers/find-engines.ts';
 import { serveInTest } from '../../../../helpers/servers/serve-http.ts';
+import { until } from '../../../../helpers/until.ts';
 
 describe('the search for local engines', () => {
   it('finds a server that lists its models', async () => {
     const port = await serve((request, response) => {
       response.end(request.url === '/v1/models' ? '{"object":"list","data":[{"id":"qwen3","object":"model"}]}' : '');
     });
-    expect(await look(port)).toEqual([{ origin: 'default port of vLLM', url: `http://127.0.0.1:${port}` }]);
+    const engine = { origin: 'default port of vLLM', url: `http://127.0.0.1:${port}` };
+    // An engine has half a second to answer.
+    await until(async () => expect(await look(port)).toEqual([engine]));
   });
 
   it.each<[string, RequestListener]>([
@@ -19,9 +22,7 @@ describe('the search for local engines', () => {
     ['a server that never answers', () => {}],
   ])('ignores %s', async (_, listener) => {
     const port = await serve(listener);
-    const startedAt = performance.now();
     expect(await look(port)).toEqual([]);
-    expect(performance.now() - startedAt).toBeLessThan(10_000);
   });
 
   it('leaves out the given ports', async () => {

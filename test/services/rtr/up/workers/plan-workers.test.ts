@@ -6,6 +6,7 @@ import { formatStartSummary } from '#services/rtr/up/start-summary.ts';
 const openai = { name: 'openai', title: 'OpenAI', keyVariable: 'OPENAI_API_KEY', missing: [] };
 const missing = { keyVariable: 'AWS_BEARER_TOKEN_BEDROCK', missing: ['AWS_REGION'] };
 const bedrock = { name: 'bedrock', title: 'Amazon Bedrock', ...missing };
+const bedrockNotYet = 'Amazon Bedrock not yet: AWS_BEARER_TOKEN_BEDROCK is set, AWS_REGION not';
 const program = { program: '/usr/bin/claude', signedIn: true, hint: 'log in' };
 const claude = { kind: 'claude', models: ['sonnet', 'opus'], ...program };
 const codex = { ...claude, kind: 'codex', models: [] };
@@ -17,23 +18,18 @@ function plan(found: Partial<Findings>, file: object = {}) {
 describe('the workers that a cluster gets in addition to those of engines', () => {
   it('are one per usable provider, none with an address that could get the keys of others', () => {
     const { ready, unready } = plan({ providers: [openai, bedrock] });
-    const cloud = ready.filter(({ tier }) => tier === 'cloud');
-    expect(cloud.map(({ settings }) => settings['PROVIDER'])).toEqual(['openai']);
-    expect(cloud[0]?.settings).toMatchObject({ PROVIDER_URL: undefined, PROVIDER_KEY: undefined });
-    expect(unready).toEqual([
-      { tier: 'cloud', detail: 'Amazon Bedrock not yet: AWS_BEARER_TOKEN_BEDROCK is set, AWS_REGION not' },
-    ]);
+    const settings = { PROVIDER: 'openai', PROVIDER_URL: undefined, PROVIDER_KEY: undefined };
+    expect(ready.filter(({ tier }) => tier === 'cloud')).toMatchObject([{ settings }]);
+    expect(unready).toEqual([{ tier: 'cloud', detail: bedrockNotYet }]);
   });
 
   it('follow the registry file', () => {
-    const { ready } = plan(
-      { providers: [openai], clis: [claude, codex] },
-      {
-        providers: { openai: { SLOTS: '16' }, custom: { PROVIDER_URL: 'http://x/v1' } },
-        clis: { claude: false, codex: { CLI_MODELS: 'gpt-5' }, command: { CLI_COMMAND: 'llm', CLI_MODELS: 'm' } },
-        mcpServers: { files: { command: 'mcp-files' } },
-      },
-    );
+    const file = {
+      providers: { openai: { SLOTS: '16' }, custom: { PROVIDER_URL: 'http://x/v1' } },
+      clis: { claude: false, codex: { CLI_MODELS: 'gpt-5' }, command: { CLI_COMMAND: 'llm', CLI_MODELS: 'm' } },
+      mcpServers: { files: { command: 'mcp-files' } },
+    };
+    const { ready } = plan({ providers: [openai], clis: [claude, codex] }, file);
     expect(ready.map(({ tier, name, settings }) => ({ tier, name, settings }))).toMatchObject([
       { tier: 'cloud', name: 'openai', settings: { PROVIDER: 'openai', SLOTS: '16', PROVIDER_URL: undefined } },
       { tier: 'cloud', name: 'custom', settings: { PROVIDER: 'custom', PROVIDER_URL: 'http://x/v1' } },
@@ -45,13 +41,10 @@ describe('the workers that a cluster gets in addition to those of engines', () =
 
   it('are agents that are signed in and have models; for the others the plan names what is missing', () => {
     const { ready, unready } = plan({ clis: [claude, codex, { ...claude, kind: 'gemini', signedIn: false }] });
-    expect(ready.filter(({ tier }) => tier === 'cli').map(({ settings }) => settings)).toEqual([
-      { CLI_KIND: 'claude', CLI_COMMAND: '/usr/bin/claude', CLI_MODELS: 'sonnet,opus' },
-    ]);
-    expect(unready.map(({ detail }) => detail)).toEqual([
-      'codex not yet: name its models, as clis.codex.CLI_MODELS in ROUTER_CONFIG',
-      'gemini not yet: log in',
-    ]);
+    const settings = { CLI_KIND: 'claude', CLI_COMMAND: '/usr/bin/claude', CLI_MODELS: 'sonnet,opus' };
+    expect(ready.filter(({ tier }) => tier === 'cli').map((each) => each.settings)).toEqual([settings]);
+    const ofCodex = 'codex not yet: name its models, as clis.codex.CLI_MODELS in ROUTER_CONFIG';
+    expect(unready.map(({ detail }) => detail)).toEqual([ofCodex, 'gemini not yet: log in']);
   });
 
   it('appear in the first lines, with their missing settings', () => {
@@ -62,7 +55,7 @@ describe('the workers that a cluster gets in addition to those of engines', () =
     const facts = { ...urls, ...keys, ...formats, engines: [], serving: true };
     const text = formatStartSummary({ ...facts, plan: plan({ providers: [openai, bedrock] }), onDemo: false });
     expect(text).toContain('  cloud     OpenAI (by OPENAI_API_KEY)\n');
-    expect(text).toContain('Amazon Bedrock not yet: AWS_BEARER_TOKEN_BEDROCK is set, AWS_REGION not');
+    expect(text).toContain(bedrockNotYet);
     expect(text).not.toContain('demo engine');
     expect(text).toContain('  console   http://127.0.0.1:8484\n');
     const onDemo = formatStartSummary({ ...facts, plan: plan({}), onDemo: true });

@@ -24,8 +24,7 @@ describe.concurrent('the next attempt', () => {
       expect(await finished).toMatchObject(moved);
   });
 
-  it('stays in a pool whose other workers serve', async ({ start, expect }) => {
-    const { ingress, addWorker } = await start();
+  it('stays in a pool whose other workers serve', async ({ ingress, addWorker, expect }) => {
     await addWorker({ id: 'b' });
     await ingress.send({}).finished;
     await addWorker({ id: 'a', slots: 64 });
@@ -38,8 +37,7 @@ describe.concurrent('the next attempt', () => {
     });
   });
 
-  it('may go to the worker that failed after some seconds', async ({ start, expect }) => {
-    const { ingress, addWorker } = await start();
+  it('may go to the worker that failed after some seconds', async ({ ingress, addWorker, expect }) => {
     await addWorker({ id: 'busy', slots: 1 });
     const other = ingress.send({ steps: [{ write: 'x' }, { hang: true }] });
     await until(() => other.job.state === 'streaming');
@@ -53,10 +51,9 @@ describe.concurrent('the next attempt', () => {
         return Promise.resolve(jobDone);
       },
     });
-    const { state, attempts, queuedAt, endedAt, text } = await ingress.send({}).finished;
-    expect([state, attempts, text]).toEqual(['done', 2, 'served']);
-    expect(endedAt - queuedAt).toBeGreaterThan(3_000);
-    expect(endedAt - queuedAt).toBeLessThan(8_000);
+    const report = await ingress.send({}).finished;
+    expect(report).toMatchObject({ state: 'done', attempts: 2, text: 'served' });
+    expect(report.endedAt - report.queuedAt).toBeGreaterThan(3_000);
     other.cancel();
   });
 });
@@ -75,17 +72,8 @@ it.for([
 
 const whoami = { steps: [{ whoami: true as const }] };
 
-interface Pair extends Parties {
-  /** The reason that the worker `sick` announces. */
-  reason: () => string | undefined;
-  /** Lets the upstream of `sick` fail, or serve again. */
-  setSick: (isSick: boolean) => void;
-  /** Counts the jobs that `sick` began. */
-  begun: () => number;
-}
-
 /** A worker `sick` whose circuit breaker follows its jobs, and a healthy peer. */
-async function addPair(parties: Parties, { onTestFinished }: Pick<TestContext, 'onTestFinished'>): Promise<Pair> {
+async function addPair(parties: Parties, { onTestFinished }: Pick<TestContext, 'onTestFinished'>) {
   let isSick = false;
   let begun = 0;
   let announce = (): void => undefined;
@@ -102,14 +90,17 @@ async function addPair(parties: Parties, { onTestFinished }: Pick<TestContext, '
   announce = () => worker.update(breaker.restrict(testWorker));
   return {
     ...parties,
+    /** The reason that `sick` announces. */
     reason: () => worker.status.reason,
-    setSick: (sick) => void (isSick = sick),
+    /** Lets its upstream fail, or serve again. */
+    setSick: (sick: boolean) => void (isSick = sick),
+    /** Counts the jobs that it began. */
     begun: () => begun,
   };
 }
 
 /** Sends jobs one after the other, ten a second, until a check holds. */
-async function untilWithLightLoad({ ingress }: Parties, check: () => boolean, ms: number): Promise<void> {
+async function untilWithLightLoad({ ingress }: Parties, check: () => boolean): Promise<void> {
   let sentAt = performance.now();
   await until(async () => {
     if (performance.now() - sentAt < 100) return false;
@@ -118,16 +109,16 @@ async function untilWithLightLoad({ ingress }: Parties, check: () => boolean, ms
     const affinity = Math.floor(Math.random() * 2 ** 32);
     expect((await ingress.send({ ...whoami, affinity }).finished).state).toBe('done');
     return check();
-  }, ms);
+  });
 }
 
 describe.concurrent('a probing worker', () => {
   it('gets a job within seconds beside a healthy peer, and serves again', async ({ start, expect, onTestFinished }) => {
     const pair = await addPair(await start(), { onTestFinished });
     pair.setSick(true);
-    await untilWithLightLoad(pair, () => pair.reason() === 'failing: upstream_failed', 8_000);
+    await untilWithLightLoad(pair, () => pair.reason() === 'failing: upstream_failed');
     pair.setSick(false);
-    await untilWithLightLoad(pair, () => pair.reason() === undefined, 6_000);
+    await untilWithLightLoad(pair, () => pair.reason() === undefined);
     const sick = pair.ingress.workers.get('sick');
     await until(() => expect(sick?.announcement).toMatchObject({ accepting: true, slots: 8 }));
   });
@@ -136,15 +127,16 @@ describe.concurrent('a probing worker', () => {
     const pair = await addPair(await start(), { onTestFinished });
     const sick = pair.ingress.workers.get('sick');
     pair.setSick(true);
-    await untilWithLightLoad(pair, () => pair.reason() === 'failing: upstream_failed', 8_000);
+    await untilWithLightLoad(pair, () => pair.reason() === 'failing: upstream_failed');
     const before = pair.begun();
     const begin = performance.now();
-    await untilWithLightLoad(pair, () => performance.now() - begin > 2_000, 8_000);
-    // Closed for 1 and 2 seconds, each less a quarter.
-    expect(pair.begun() - before).toBeLessThanOrEqual(2);
+    await untilWithLightLoad(pair, () => performance.now() - begin > 2_000);
+    // Closed for 1 and 2 seconds and so on, each less a quarter.
+    const most = 1 + Math.floor(Math.log2(1 + (performance.now() - begin) / 750));
+    expect(pair.begun() - before).toBeLessThanOrEqual(most);
 
     pair.setSick(false);
-    await until(() => sick?.announcement.accepting === true && sick.announcement.slots === 1, 8_000);
+    await until(() => sick?.announcement.accepting === true && sick.announcement.slots === 1);
     sick?.health.recover('demo', performance.now());
     const jobs = Array.from({ length: 6 }, () => pair.ingress.send({ steps: [{ waitMs: 200 }, { whoami: true }] }));
     expect(jobs.filter(({ job }) => job.attempt?.worker === sick).length).toBeLessThanOrEqual(1);

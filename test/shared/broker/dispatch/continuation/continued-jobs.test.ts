@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import type { Job } from '#shared/broker/dispatch/job.ts';
+import type { JobSink, ServedJob } from '#shared/broker/dispatch/job-sink.ts';
 import type { WorkerOptions } from '#shared/broker/worker/worker-options.ts';
 import type { Parties, TestJob, TestRequest } from '../../../../helpers/broker/broker-parties.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
@@ -7,7 +7,6 @@ import type { Step } from '../../../../helpers/broker/scripted-handler.ts';
 import { until } from '../../../../helpers/until.ts';
 
 const mib = 1024 * 1024;
-
 const continueBytes = 64 * mib;
 
 /** A worker that continues streams. */
@@ -44,17 +43,13 @@ describe.concurrent('a stream that loses its worker in the middle', () => {
   it('continues on a worker that continues streams, and begins once', async ({ start, expect }) => {
     const parties = await start({ ingress: { continueBytes } });
     const told: string[] = [];
-    const tell =
-      (what: string) =>
-      ({ attempt }: Job): void =>
-        void told.push(`${what} ${attempt?.worker.id}`);
-    const sink = { begin: tell('begins on'), moved: tell('moves to') };
+    const tell = (what: string, { attempt }: ServedJob): unknown => told.push(`${what} ${attempt?.worker.id}`);
+    const sink: Partial<JobSink> = { begin: (job) => tell('begins on', job), moved: (job) => tell('moves to', job) };
     const sent = await killed(parties, { sink }, able('second'));
     const report = await sent.finished;
     expect(told).toEqual(['begins on first', 'moves to second']);
     const moved = { state: 'done', attempts: 2, moves: ['worker_lost'], continuations: ['continued'], text: whole };
     expect(report).toMatchObject(moved);
-    expect(report.attempt?.worker.id).toBe('second');
     const { claimedAt = 0, firstByteAt = 0, endedAt } = report;
     expect(claimedAt).toBeLessThan(firstByteAt);
     expect(endedAt - firstByteAt).toBeGreaterThan(500);
@@ -98,7 +93,7 @@ describe.concurrent('a stream that loses its worker in the middle', () => {
     ['one of an older release', { id: 'second' }],
     ['one of another model', able('second', 'other')],
   ])('waits for an able worker, and ends with its error if there is %s', async ([, second], { start, expect }) => {
-    const parties = await start({ ingress: { continueBytes, keepAliveMs: 300, timeouts: { noWorkerMs: 1_000 } } });
+    const parties = await start({ ingress: { continueBytes, keepAliveMs: 100, timeouts: { noWorkerMs: 3_000 } } });
     const sent = await killed(parties, {}, second);
     const waited = { attempts: 1, moves: ['worker_lost'], continuations: ['no_worker'], text: begun };
     expect(await sent.finished).toMatchObject({ ...lost, ...waited });
@@ -144,7 +139,8 @@ describe.concurrent('a stream that loses its worker in the middle', () => {
     await until(() => sent.job.state === 'queued');
     const begin = performance.now();
     await parties.ingress.dispatcher.drain(300);
-    expect(performance.now() - begin).toBeLessThan(3_000);
+    // Otherwise it waits for 15 seconds for a worker.
+    expect(performance.now() - begin).toBeLessThan(10_000);
     expect((await sent.finished).error?.code).toBe('shutting_down');
   });
 });

@@ -1,15 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe } from 'vitest';
-import {
-  isBegun,
-  loseAsStranger,
-  type Parties,
-  type TestJob,
-  placementsIn,
-} from '../../../../helpers/broker/broker-parties.ts';
+import type { Broker } from '#shared/broker/connection/connect-broker.ts';
+import type { Death } from '#shared/broker/dispatch/deaths/death.ts';
+import { DeathChecks } from '#shared/broker/dispatch/deaths/death-checks.ts';
+import type { Job } from '#shared/broker/dispatch/job.ts';
+import type { WorkerLink } from '#shared/broker/dispatch/worker-link.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { isBegun, loseAsStranger, placementsIn } from '../../../../helpers/broker/broker-parties.ts';
+import type { Parties, TestJob } from '../../../../helpers/broker/broker-parties.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import type { Step } from '../../../../helpers/broker/scripted-handler.ts';
 import { least } from '../../../../helpers/least.ts';
+import { silentLog } from '../../../../helpers/silent-log.ts';
 import { until } from '../../../../helpers/until.ts';
 
 /** A worker that is asked whether it lives has a second to show it. */
@@ -28,20 +30,16 @@ async function loseOne({ ingress, addWorker }: Parties) {
   const die = (): void =>
     loseAsStranger(ingress, job, { startedAt: (job.job.attempt?.worker.announcement.startedAt ?? 0) + 1 });
   // After two seconds, heartbeats would show that it lives.
-  one.onSend((message, send) => {
-    if (!message.subject.startsWith(`${subjects.prefix}.heartbeat.`)) send(message);
-  });
+  one.loseSent(({ subject }) => subject.startsWith(`${subjects.prefix}.heartbeat.`));
   die();
   await until(() => job.job.attempt?.worker.id === 'two' && isBegun(job));
   await addWorker({ id: 'three' });
   return { job, one, two, die };
 }
 
-const options = { ingress: { ingress: 'in' } };
-
 describe.concurrent('a job whose second worker dies', () => {
   it('goes to a third one when the first answers: it had only lost its connection', async ({ start, expect }) => {
-    const { job, one, die } = await loseOne(await start(options));
+    const { job, one, die } = await loseOne(await start());
     die();
     expect(await job.finished).toMatchObject({ state: 'done', attempts: 3, text: 'three' });
     expect(job.job.death?.worker.id).toBe('two');
@@ -50,7 +48,7 @@ describe.concurrent('a job whose second worker dies', () => {
 
   it('ends within three and a half seconds if the first worker does not answer', async ({ start, expect }) => {
     const end = async (): Promise<number> => {
-      const { job, one, die } = await loseOne(await start(options));
+      const { job, one, die } = await loseOne(await start());
       await one.die();
       const begun = performance.now();
       die();
@@ -62,18 +60,20 @@ describe.concurrent('a job whose second worker dies', () => {
   });
 
   it('stays at its second worker if frames come from it meanwhile', async ({ start, expect }) => {
-    const parties = await start(options);
-    const { workers, broker } = parties.ingress;
+    const parties = await start();
+    const { id, workers, broker } = parties.ingress;
     const { job, one, two } = await loseOne(parties);
     await one.die();
     const { attempt } = job.job;
     const goOn = two.freeze();
-    await until(() => workers.get('two') !== attempt?.worker);
-    goOn();
-    broker.publish(
-      broker.subjects.retransmit({ tier: 'gpu', owner: 'open', worker: 'two' }),
-      `${broker.subjects.reply('in', attempt?.grant ?? '')} 0`,
-    );
+    let isLost = false;
+    workers.onLost((worker) => {
+      if (worker !== attempt?.worker) return;
+      isLost = true;
+      goOn();
+      broker.publish(broker.subjects.retransmit(worker.address), `${broker.subjects.reply(id, attempt.grant)} 0`);
+    });
+    await until(() => isLost);
     await sleep(longerThanCheckMs);
     expect([job.job.state, job.job.attempt === attempt]).toEqual(['claimed', true]);
     job.cancel();
@@ -81,16 +81,12 @@ describe.concurrent('a job whose second worker dies', () => {
 });
 
 describe.concurrent('a worker that sends no frames', () => {
-  const reply = (prefix: string): string => `${prefix}.reply.`;
-
   async function loseFrames({ ingress, addWorker, prefix }: Parties, losesAll: boolean): Promise<TestJob> {
     const one = await addWorker({ id: 'one' });
     const sent = ingress.send({ steps: [{ only: 'one', hang: true }, { whoami: true }] });
     await until(() => isBegun(sent));
     await addWorker({ id: 'two' });
-    one.onSend((message, send) => {
-      if (!losesAll && !message.subject.startsWith(reply(prefix))) send(message);
-    });
+    one.loseSent(({ subject }) => losesAll || subject.startsWith(`${prefix}.reply.`));
     return sent;
   }
 
@@ -112,9 +108,7 @@ it('a worker that died before an offer came to it has not died with the job', as
   const { ingress, addWorker, addWaiting } = await start();
   const [one] = await addWaiting({ id: 'one' });
   const offersAt = ingress.workers.get('one')?.announcement.offersAt;
-  ingress.onSend((message, send) => {
-    if (message.subject !== offersAt) send(message);
-  });
+  ingress.loseSent(({ subject }) => subject === offersAt);
   const sent = ingress.send({ steps: [{ whoami: true }] });
   expect(sent.job.attempt?.worker.id).toBe('one');
   await Promise.all([one?.die(), addWorker({ id: 'two' })]);
@@ -127,7 +121,7 @@ it.for([
   ['was started before, as its clock says, has died with it', -1, 'first'],
   ['is the one that had taken the job, has lost it', 0, undefined],
 ] as const)('a worker that does not know a job and %s', async ([, laterMs, died], { start, expect }) => {
-  const { ingress, addWorker } = await start(options);
+  const { ingress, addWorker } = await start();
   await addWorker({ id: 'first' });
   const sent = ingress.send({ steps: [{ only: 'first', hang: true }, { whoami: true }] });
   await until(() => isBegun(sent));
@@ -138,34 +132,31 @@ it.for([
   expect(sent.job.death?.worker.id).toBe(died);
 });
 
-describe.concurrent('a late job of an ejected worker', () => {
-  it.for(['SIGSTOP', 'SIGKILL'] as const)(
-    'that has got %s stays until it has died with it',
-    async (signal, { start, expect }) => {
-      const { ingress, addWaiting, forkWorker } = await start();
-      const { process, id } = await forkWorker();
-      const late = ingress.send({ steps: [{ only: id, hang: true }, { whoami: true }] });
-      await until(() => isBegun(late));
-      await addWaiting({ id: 'b' }, { id: 'c' });
-      // Its peers' first tokens show that it is late.
-      await Promise.all(Array.from({ length: 20 }, () => ingress.send({ steps: [{ write: 'x' }] }).finished));
-      const worker = ingress.workers.get(id);
-      await until(() => late.job.attempt?.isLate === true, 5_000);
-      // Its last heartbeat came just before.
-      await until(() => performance.now() - (worker?.lastHeartbeatAt ?? 0) < 200);
-      process.child.kill(signal);
-      worker?.health.eject('demo', 'slow', performance.now());
-      expect(await late.finished).toMatchObject({ state: 'done', attempts: 2 });
-      expect(late.job.death?.worker.id).toBe(id);
-    },
-  );
-});
+it.concurrent.for(['SIGSTOP', 'SIGKILL'] as const)(
+  'a late job of an ejected worker that has got %s stays until it has died with it',
+  async (signal, { ingress, addWaiting, forkWorker, expect }) => {
+    const { process, id } = await forkWorker();
+    const late = ingress.send({ steps: [{ only: id, hang: true }, { whoami: true }] });
+    await until(() => isBegun(late));
+    await addWaiting({ id: 'b' }, { id: 'c' });
+    // Its peers' first tokens show that it is late.
+    await Promise.all(Array.from({ length: 20 }, () => ingress.send({ steps: [{ write: 'x' }] }).finished));
+    const worker = ingress.workers.get(id);
+    await until(() => late.job.attempt?.isLate === true);
+    // Its last heartbeat came just before.
+    await until(() => performance.now() - (worker?.lastHeartbeatAt ?? 0) < 200);
+    process.child.kill(signal);
+    worker?.health.eject('demo', 'slow', performance.now());
+    expect(await late.finished).toMatchObject({ state: 'done', attempts: 2 });
+    expect(late.job.death?.worker.id).toBe(id);
+  },
+);
 
 it.for([
   ['without having begun it goes to another worker', true, { state: 'done', attempts: 2 }],
   ['after it was begun ends', undefined, { state: 'failed', attempts: 1 }],
 ] as const)('a tool call that its worker returns %s', async ([, unbegun, outcome], { start, expect }) => {
-  const { ingress, addWorker } = await start(options);
+  const { ingress, addWorker } = await start();
   await addWorker({ id: 'first' });
   const sent = ingress.send({ operation: 'execute_tool', steps: [{ only: 'first', hang: true }, { whoami: true }] });
   await until(() => isBegun(sent));
@@ -178,17 +169,15 @@ it.for([
 async function addThree({ ingress, addWaiting }: Parties) {
   const made = await addWaiting(...['one', 'two', 'three'].map((id) => ({ id, kind: id })));
   let wanted: string | undefined = 'one';
-  const place = (avoid: ReadonlySet<string>) =>
-    placementsIn(
-      ingress.workers,
-      ({ workers }) => [...workers].some(({ id }) => wanted === undefined || id === wanted),
-      avoid,
-    );
+  const isWanted = ({ workers }: LivePool) => [...workers].some(({ id }) => wanted === undefined || id === wanted);
+  const place = (avoid: ReadonlySet<string>) => placementsIn(ingress.workers, isWanted, avoid);
   return {
     send: (steps: Step[]): TestJob => ingress.send({ steps, place }),
     only: (id: string | undefined) => void (wanted = id),
     freeze: (id: string) => made.find((each) => each.id === id)?.freeze(),
     freezeAll: () => made.map(({ freeze }) => freeze()),
+    /** Resolves when its process ends. */
+    end: (id: string) => made.find((each) => each.id === id)?.broker.nc.closed(),
     /** Those whose process has ended. */
     ended: () => made.filter(({ broker }) => broker.nc.isClosed()).map(({ id }) => id),
   };
@@ -203,20 +192,17 @@ describe.concurrent('an offer that gets no answer', () => {
     freeze('one');
     const sent = send(kill);
     expect(sent.job.attempt?.worker.id).toBe('one');
-    await until(() => sent.job.death !== undefined, 5_000);
+    await until(() => sent.job.death !== undefined);
     only(undefined);
     expect((await sent.finished).error?.code).toBe('workers_died');
     expect(ended()).toHaveLength(1);
   });
 
-  it('does not count as a death while no heartbeats come at all, because the broker may be blocked', async ({
-    start,
-    expect,
-  }) => {
-    const { send, only, freezeAll } = await addThree(await start());
+  it('is no death while no heartbeats come at all, as of a blocked broker', async ({ parties, expect }) => {
+    const { send, only, freezeAll } = await addThree(parties);
     const goOn = freezeAll();
     const sent = send([{ whoami: true }]);
-    await until(() => sent.job.attempt?.worker.id !== 'one', 5_000);
+    await until(() => sent.job.attempt?.worker.id !== 'one');
     expect(sent.job.death).toBeUndefined();
     for (const each of goOn) each();
     only(undefined);
@@ -224,15 +210,31 @@ describe.concurrent('an offer that gets no answer', () => {
   });
 
   it('is not made to a third worker before the state of the second is known', async ({ start, expect }) => {
-    const { send, only, freeze, ended } = await addThree(await start());
+    const { send, only, freeze, end, ended } = await addThree(await start());
     const sent = send(kill);
     only('two');
     // A worker whose heartbeat is late gets no offers.
-    await until(() => ended().length === 1);
+    await end('one');
     freeze('two');
-    await until(() => sent.job.death !== undefined && sent.job.attempt?.worker.id === 'two', 5_000);
+    await until(() => sent.job.death !== undefined && sent.job.attempt?.worker.id === 'two');
     only(undefined);
     expect((await sent.finished).error?.code).toBe('workers_died');
     expect(ended()).toEqual(['one']);
   });
+});
+
+it('a worker whose answer waits while its dispatcher is blocked lives', async ({ expect }) => {
+  const { promise, resolve: onVerdict } = Promise.withResolvers<boolean>();
+  const announcement = { startedAt: 1 };
+  const death = { grant: 'g', worker: { id: 'one', announcement }, at: performance.now() - 10_000 } as Death;
+  const link = { sendDeathCheck: () => undefined } as unknown as WorkerLink;
+  const checks = new DeathChecks({ connected: true } as Broker, { get: () => undefined }, link, silentLog);
+  checks.start({ request: {} } as Job, death, { isWanted: () => true, isRefuted: () => false, onVerdict });
+  await sleep(300);
+  const begun = performance.now();
+  while (performance.now() - begun < 1_500);
+  // Timers come first: the answer is read in a later turn of the event loop.
+  await sleep(50);
+  checks.onAnswer('g', announcement);
+  expect(await promise).toBe(false);
 });

@@ -4,6 +4,7 @@ import { WeightedOrder } from '#shared/broker/dispatch/queue/weighted-order.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import type { Parties, TestIngress, TestJob } from '../../../../helpers/broker/broker-parties.ts';
 import { jobDone } from '../../../../helpers/broker/job-done.ts';
+import { made } from '../../../../helpers/accounts/made.ts';
 import { least } from '../../../../helpers/least.ts';
 import { until } from '../../../../helpers/until.ts';
 
@@ -39,8 +40,7 @@ async function othersBefore({ send }: TestIngress, served: readonly string[]): P
 }
 
 describe.concurrent('the next job in a lane', () => {
-  it('is soon one of a key that has one, not of the 500 that another key has queued', async ({ start, expect }) => {
-    const parties = await start();
+  it('is soon one of a key that has one, not of the 500 that another key has queued', async ({ parties, expect }) => {
     const { ingress } = parties;
     const served: string[] = [];
     await addSlowWorker(parties, served);
@@ -55,8 +55,7 @@ describe.concurrent('the next job in a lane', () => {
     for (const { cancel } of flood) cancel();
   });
 
-  it('is one of another ingress after the few tickets ahead of its own', async ({ start, expect }) => {
-    const parties = await start();
+  it('is one of another ingress after the few tickets ahead of its own', async ({ parties, expect }) => {
     const { ingress, addIngress } = parties;
     const other = await addIngress();
     const served: string[] = [];
@@ -69,8 +68,7 @@ describe.concurrent('the next job in a lane', () => {
     for (const { cancel } of flood) cancel();
   });
 
-  it('is as often one of an owner or a key as its weight says, and nobody starves', async ({ start }) => {
-    const parties = await start();
+  it('is as often one of an owner or a key as its weight says, and nobody starves', async ({ parties }) => {
     const { ingress } = parties;
     const served: string[] = [];
     await addSlowWorker(parties, served, 20);
@@ -134,12 +132,7 @@ function turns(order: WeightedOrder<string>, count: number): string {
 
 it('each has as many turns as its weight, then goes behind the others', () => {
   const order = new WeightedOrder<string>();
-  for (const [name, weight] of [
-    ['a', 3],
-    ['b', 1],
-    ['c', 2],
-  ] as const)
-    order.add(name, name, weight);
+  for (const [name, weight] of Object.entries({ a: 3, b: 1, c: 2 })) order.add(name, name, weight);
   expect(order.weights).toBe(6);
   expect(turns(order, 13)).toBe('aaabccaaabcca');
   order.delete('a');
@@ -166,30 +159,34 @@ async function flood({ ingress, addWorker }: Parties): Promise<TestIngress> {
 
 describe.concurrent('the expected wait', () => {
   it('of a full queue is told to the client, which is to come again then', async ({ start, expect }) => {
-    const ingress = await flood(await start({ ingress: { queue: { maxQueued: 240, maxAgeMs: 60_000 } } }));
-    const fill = Array.from({ length: 120 }, () => ingress.send({ sender: sender('loud') }));
-    const { error } = await (fill.at(-1) ?? ingress.send({})).finished;
-    expect(error?.code).toBe('overloaded');
+    const retryAfter = async (): Promise<number> => {
+      const ingress = await flood(await start({ ingress: { queue: { maxQueued: 240, maxAgeMs: 60_000 } } }));
+      const fill = Array.from({ length: 120 }, () => ingress.send({ sender: sender('loud') }));
+      const { error } = await made(fill.at(-1)).finished;
+      expect(error).toMatchObject({ code: 'overloaded', retryAfter: expect.any(Number) });
+      return error?.retryAfter ?? 0;
+    };
     // 120 jobs at ten a second, on a machine that may be slower.
-    expect(error?.retryAfter).toBeGreaterThanOrEqual(11);
-    expect(error?.retryAfter).toBeLessThanOrEqual(25);
+    const seconds = await least(retryAfter, 26, 3);
+    expect(seconds).toBeGreaterThanOrEqual(11);
+    expect(seconds).toBeLessThanOrEqual(25);
   });
 
   it('ends a job at once that may not wait so long, not one whose turn is near', async ({ start, expect }) => {
     const ingress = await flood(await start());
     const patient = ingress.send({ sender: sender('loud'), maxWaitMs: 60_000 });
-    const late = await ingress.send({ sender: sender('loud'), maxWaitMs: 2_000 }).finished;
+    const { job, finished } = ingress.send({ sender: sender('loud'), maxWaitMs: 5_000 });
+    expect(job.isOver).toBe(true);
+    const late = await finished;
     expect(late).toMatchObject({ state: 'failed', attempts: 0, error: { code: 'overloaded' } });
-    expect(late.endedAt - late.queuedAt).toBeLessThan(1_900);
     expect(late.error?.retryAfter).toBeGreaterThanOrEqual(4);
     expect(patient.job.state).toBe('queued');
-    const quiet = await ingress.send({ sender: sender('quiet'), maxWaitMs: 2_000 }).finished;
+    const quiet = await ingress.send({ sender: sender('quiet'), maxWaitMs: 5_000 }).finished;
     expect(quiet.state).toBe('done');
   });
 });
 
-it('a burst before idle workers is not taken for a long queue', async ({ start }) => {
-  const { ingress, addWorker } = await start();
+it('a burst before idle workers is not taken for a long queue', async ({ ingress, addWorker }) => {
   await addWorker({ slots: 4 });
   const burst = Array.from({ length: 100 }, () => ingress.send({ maxWaitMs: 20_000 }));
   const reports = await Promise.all(burst.map(({ finished }) => finished));

@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jetstreamManager } from '@nats-io/jetstream';
 import { expect } from 'vitest';
-import { encodeAnnouncement } from '#shared/broker/contract/announcement.ts';
 import { priorityClasses } from '#shared/core/priority-class.ts';
-import { announcementOf } from '../../../../helpers/broker/announcement.ts';
-import type { TestIngress } from '../../../../helpers/broker/broker-parties.ts';
+import { announce } from '../../../../helpers/broker/announcement.ts';
+import { openTicketStream, type TestIngress } from '../../../../helpers/broker/broker-parties.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import { until } from '../../../../helpers/until.ts';
 
@@ -18,19 +16,13 @@ function asker({ broker }: TestIngress, owner: string, got = new Set<string>()) 
   );
   const ask = (pool: string, worker = 'w'): void => {
     const address = of(worker);
-    broker.publish(subjects.heartbeat(address), encodeAnnouncement(announcementOf({ pool, worker })));
+    announce({ broker }, address, { pool });
     broker.publish(subjects.lanes(address), pool, `${subjects.inbox(address)}.lanes.${pool}`);
   };
   return { got, ask };
 }
 
-async function countLanes({ broker }: TestIngress): Promise<number> {
-  const manager = await jetstreamManager(broker.nc, { checkAPI: false });
-  return (await manager.streams.info(broker.subjects.stream('gpu'))).state.consumer_count;
-}
-
-it('an owner gets lanes for a hundred pools at once, and others get theirs meanwhile', async ({ start }) => {
-  const { ingress } = await start();
+it('an owner gets lanes for a hundred pools at once, and others get theirs meanwhile', async ({ ingress }) => {
   const got = new Set<string>();
   const [joe, ann] = ['joe', 'ann'].map((owner) => asker(ingress, owner, got));
   for (let at = 0; at < 150; at += 1) joe?.ask(`joe-${at}`);
@@ -38,23 +30,26 @@ it('an owner gets lanes for a hundred pools at once, and others get theirs meanw
   await until(() => expect(got.size).toBe(101));
   // Those of joe are made one after the other.
   expect([...got].indexOf('ann')).toBeLessThan(50);
-  expect(await countLanes(ingress)).toBe(101 * priorityClasses.length);
+  expect((await (await openTicketStream(ingress)).state()).consumer_count).toBe(101 * priorityClasses.length);
 });
 
-it('lanes that the broker has lost are made again, all of them', async ({ start }) => {
-  const { ingress } = await start();
+it('lanes that the broker has lost are made again, all of them', async ({ ingress }) => {
   const { got, ask } = asker(ingress, 'joe');
   const askForAll = (): void => {
     for (let at = 0; at < 100; at += 1) ask(`joe-${at}`, `w${at}`);
   };
   askForAll();
   await until(() => expect(got.size).toBe(100));
-  const manager = await jetstreamManager(ingress.broker.nc, { checkAPI: false });
-  await manager.streams.delete(ingress.broker.subjects.stream('gpu'));
+  const stream = await openTicketStream(ingress);
+  await stream.delete();
   // The ingress makes the stream once it cannot make a lane.
   await until(async () => {
     askForAll();
     await sleep(250);
-    return (await countLanes(ingress).catch(() => 0)) === 100 * priorityClasses.length;
+    const lanes = await stream.state().then(
+      ({ consumer_count: count }) => count,
+      () => 0,
+    );
+    return lanes === 100 * priorityClasses.length;
   });
 });

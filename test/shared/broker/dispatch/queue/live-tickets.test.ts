@@ -1,4 +1,4 @@
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import { encodeTicket } from '#shared/broker/contract/ticket.ts';
 import { LiveTicketWatcher } from '#shared/broker/dispatch/queue/live-tickets.ts';
@@ -7,6 +7,7 @@ import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { Parties } from '../../../../helpers/broker/broker-parties.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import { livePool } from '../../../../helpers/broker/live-pool.ts';
+import { stopAfterTest } from '../../../../helpers/stop-after-test.ts';
 import { until } from '../../../../helpers/until.ts';
 
 /** An ingress, and processes that subscribe to waiting live requests; those that can free a slot say so. */
@@ -20,8 +21,7 @@ async function listen({ ingress: { broker: ingress }, addIngress }: Parties, abl
       reports[at] = (reports[at] ?? 0) + 1;
       return isAble;
     };
-    const tickets = new LiveTicketWatcher({ broker, workers: { pools: () => [pool] }, onWaiting });
-    onTestFinished(() => tickets.close());
+    stopAfterTest(new LiveTicketWatcher({ broker, workers: { pools: () => [pool] }, onWaiting }));
     await broker.flush();
     brokers.push(broker);
   }
@@ -44,17 +44,13 @@ it('the ticket of a live request is reported to one of several processes', async
   expect(await sum()).toBe(10);
 });
 
-it('a ticket is reported for every pool that claims its lane, so that no pool can hide another one', async ({
-  start,
-}) => {
-  const { ingress } = await start();
+it('a ticket is reported for every pool that claims its lane: no pool can hide another one', async ({ ingress }) => {
   const { broker } = ingress;
   const [impostor, honest] = [1, 2].map(() => livePool({ tier: 'gpu', pool: 'p' }, [{ id: 'w' }]));
   const pools = [impostor, honest].flatMap((pool) => pool ?? []);
   const reported: LivePool[] = [];
   const onWaiting = (pool: LivePool): boolean => reported.push(pool) > 0;
-  const tickets = new LiveTicketWatcher({ broker, workers: { pools: () => pools }, onWaiting });
-  onTestFinished(() => tickets.close());
+  stopAfterTest(new LiveTicketWatcher({ broker, workers: { pools: () => pools }, onWaiting }));
   const lane = { tier: 'gpu', pool: 'p', class: 'normal' } as const;
   broker.publish(broker.subjects.jobs(lane), encodeTicket({ v: 1, ingress: 'i', job: 'j' }));
   await until(() => reported.length === 2);

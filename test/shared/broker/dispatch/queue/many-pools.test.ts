@@ -2,15 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { countFreeSlots } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
+import { made } from '../../../../helpers/accounts/made.ts';
 import { until } from '../../../../helpers/until.ts';
 
 const pools = 30;
 
 it('a job waits in a few of many full pools, spread over all, and takes a free slot elsewhere', async ({ start }) => {
   const { ingress, addWorker } = await start({ ingress: { overflowMs: 200 } });
-  await Promise.all(
-    Array.from({ length: pools }, (_, at) => addWorker({ id: `w${at}`, kind: `kind-${at}`, slots: 1 })),
-  );
+  const options = Array.from({ length: pools }, (_, at) => ({ id: `w${at}`, kind: `kind-${at}`, slots: 1 }));
+  await Promise.all(options.map(addWorker));
   const running = Array.from({ length: pools }, () => ingress.send({ steps: [{ hang: true }] }));
   await until(() => running.every(({ job }) => job.state !== 'queued'));
   // No pool is left that got a job twice.
@@ -25,8 +25,7 @@ it('a job waits in a few of many full pools, spread over all, and takes a free s
   await sleep(300);
   expect(Math.max(...waiting.map(({ job }) => job.tickets.placed.size))).toBe(16);
 
-  const [first] = waiting;
-  if (!first) throw new Error('nothing waits');
+  const first = made(waiting[0]);
   // Only the first job overflows, into a pool in which it does not wait.
   for (const { cancel } of waiting.slice(1)) cancel();
   const elsewhere = running.find(({ job }) => {

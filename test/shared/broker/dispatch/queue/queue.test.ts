@@ -1,24 +1,21 @@
 import { nanos } from '@nats-io/transport-node';
-import { jetstreamManager } from '@nats-io/jetstream';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe } from 'vitest';
+import { priorityClasses } from '#shared/core/priority-class.ts';
 import { decodeClaimAnswer } from '#shared/broker/contract/claim.ts';
-import type { LiveWorker, Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LivePool, Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { ensurePoolConsumers } from '#shared/broker/dispatch/queue/jobs-stream.ts';
 import { consumerName } from '#shared/broker/contract/subjects.ts';
 import { decodeTicket } from '#shared/broker/contract/ticket.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
-import type { Parties, TestIngress } from '../../../../helpers/broker/broker-parties.ts';
+import { openTicketStream, type Parties, type TestIngress } from '../../../../helpers/broker/broker-parties.ts';
 import type { Step } from '../../../../helpers/broker/scripted-handler.ts';
+import { made } from '../../../../helpers/accounts/made.ts';
 import { jobDone } from '../../../../helpers/broker/job-done.ts';
 import { until } from '../../../../helpers/until.ts';
 
-function poolOf({ workers }: TestIngress, id: string): LiveWorker['pool'] {
-  const pool = workers.get(id)?.pool;
-  if (!pool) throw new Error(`worker ${id} is not known`);
-  return pool;
-}
+const poolOf = ({ workers }: TestIngress, id: string): LivePool => made(workers.get(id)).pool;
 
 /** Chooses the pools that are present now, even if they take no jobs. */
 function anywhere({ workers }: TestIngress): () => Placement[] {
@@ -27,8 +24,7 @@ function anywhere({ workers }: TestIngress): () => Placement[] {
 }
 
 describe.concurrent('the queue', () => {
-  it('drains high first, and still gives normal and low their share', async ({ start, expect }) => {
-    const { ingress, addWorker } = await start();
+  it('drains high first, and still gives normal and low their share', async ({ ingress, addWorker, expect }) => {
     const order: string[] = [];
     const gate = Promise.withResolvers<void>();
     await addWorker({
@@ -41,9 +37,8 @@ describe.concurrent('the queue', () => {
     });
     const first = ingress.send({ requestId: 'first' });
     await until(() => first.job.state === 'claimed');
-    const classes = ['low', 'normal', 'high'] as const;
     const jobs = Array.from({ length: 36 }, (_, at) => {
-      const name = classes[at % 3] ?? 'normal';
+      const name = priorityClasses[2 - (at % 3)] ?? 'normal';
       return ingress.send({ class: name, requestId: name });
     });
     // All tickets are in the stream before the worker takes one.
@@ -59,8 +54,7 @@ describe.concurrent('the queue', () => {
     expect(order.slice(0, lastOf('normal'))).toContain('low');
   });
 
-  it('never gives a worker more jobs than it has slots', async ({ start, expect }) => {
-    const { ingress, addWorker } = await start();
+  it('never gives a worker more jobs than it has slots', async ({ ingress, addWorker, expect }) => {
     let running = 0;
     let most = 0;
     const { worker } = await addWorker({
@@ -73,40 +67,10 @@ describe.concurrent('the queue', () => {
         return jobDone;
       },
     });
-    const classes = ['low', 'normal', 'high'] as const;
-    const jobs = Array.from({ length: 200 }, (_, at) => ingress.send({ class: classes[at % 3] ?? 'normal' }));
+    const jobs = Array.from({ length: 200 }, (_, at) => ingress.send({ class: priorityClasses[at % 3] ?? 'normal' }));
     const reports = await Promise.all(jobs.map(({ finished }) => finished));
     expect(reports.every(({ state, attempts }) => state === 'done' && attempts === 1)).toBe(true);
     expect(most).toBe(3);
-  });
-
-  it('gives jobs that one worker cannot take to an idle one at once', async ({ start, expect }) => {
-    const { ingress, addWorker } = await start();
-    const gate = Promise.withResolvers<void>();
-    const handler = () => gate.promise.then(() => jobDone);
-    for (const id of ['one', 'two']) await addWorker({ id, slots: 2, handler });
-    const jobs = Array.from({ length: 4 }, () => ingress.send({}));
-    await until(() => jobs.every(({ job }) => job.state === 'claimed'), 5_000);
-    gate.resolve();
-    const reports = await Promise.all(jobs.map(({ finished }) => finished));
-    const servers = reports.map(({ attempt }) => attempt?.worker.announcement.worker);
-    expect(servers.filter((id) => id === 'one')).toHaveLength(2);
-  });
-
-  it('refuses a further job when it is full, and keeps the waiting ones', async ({ start, expect }) => {
-    const { ingress, addWorker } = await start({ ingress: { queue: { maxQueued: 2, maxAgeMs: 60_000 } } });
-    const { worker } = await addWorker({ accepting: false });
-    const place = anywhere(ingress);
-    const waiting = ['one', 'two'].map((key) =>
-      ingress.send({ place, steps: [{ write: 'x' }], sender: { owner: 'team', key } }),
-    );
-    await until(() => waiting.every(({ job }) => job.tickets.isAdmitted));
-    const tooMuch = ingress.send({ place });
-    const { state, error } = await tooMuch.finished;
-    expect([state, error?.code]).toEqual(['failed', 'overloaded']);
-    expect(error?.retryAfter).toBeGreaterThanOrEqual(1);
-    worker.update({ accepting: true });
-    for (const { finished } of waiting) expect((await finished).state).toBe('done');
   });
 
   it('has places left for other keys if one key fills it', async ({ start, expect }) => {
@@ -148,11 +112,11 @@ describe.concurrent('the queue', () => {
     const { error, queuedAt, endedAt } = await finished;
     expect(error?.code).toBe('no_worker_available');
     expect(endedAt - queuedAt).toBeGreaterThan(299);
-    expect(endedAt - queuedAt).toBeLessThan(3_000);
+    // The default is 15 seconds.
+    expect(endedAt - queuedAt).toBeLessThan(10_000);
   });
 
-  it('waits for a worker that comes in time', async ({ start, expect }) => {
-    const { ingress, addWorker } = await start();
+  it('waits for a worker that comes in time', async ({ ingress, addWorker, expect }) => {
     const { finished } = ingress.send({});
     await addWorker();
     expect(await finished).toMatchObject({ state: 'done', attempts: 1 });
@@ -183,13 +147,11 @@ describe.concurrent('the queue', () => {
     expect(report.attempt?.worker.announcement.worker).toBe('free');
   });
 
-  it('forgets no job when somebody deletes its stream', async ({ start, expect }) => {
-    const { ingress, addWorker } = await start();
+  it('forgets no job when somebody deletes its stream', async ({ ingress, addWorker, expect }) => {
     const { worker } = await addWorker({ slots: 0 });
     const jobs = Array.from({ length: 5 }, () => ingress.send({ steps: [{ write: 'x' }] }));
     await until(() => jobs.every(({ job }) => job.tickets.isAdmitted));
-    const manager = await jetstreamManager(ingress.broker.nc);
-    await manager.streams.delete(ingress.broker.subjects.stream('gpu'));
+    await (await openTicketStream(ingress)).delete();
     worker.update({ slots: 2 });
     for (const { finished } of jobs) expect((await finished).state).toBe('done');
   });
@@ -204,10 +166,9 @@ describe.concurrent('a claim', () => {
     const lane = { ...poolOf(ingress, 'one'), class: 'normal' as const };
     await ensurePoolConsumers(broker, lane.tier, lane.pool);
     const next = `$JS.API.CONSUMER.MSG.NEXT.${broker.subjects.stream(lane.tier)}.${consumerName(lane)}`;
-    const pull = JSON.stringify({ batch: 1, expires: nanos(10_000) });
-    const { data } = await broker.nc.request(next, pull, { timeout: 12_000, noMux: true });
-    const ticket = decodeTicket(data);
-    if (!ticket) throw new Error('that was no ticket');
+    const pull = JSON.stringify({ batch: 1, expires: nanos(25_000) });
+    const { data } = await broker.nc.request(next, pull, { timeout: 25_000, noMux: true });
+    const ticket = made(decodeTicket(data));
     return { sent, claim: (worker: string, how?: ClaimFacts) => claim(ingress, ticket, worker, how) };
   }
 
@@ -256,18 +217,17 @@ describe.concurrent('a claim', () => {
     expect(await claim('one')).toBe('gone');
   });
 
-  it('that is never made lets the ticket come back for another worker', async ({ start, expect }) => {
-    const parties = await start();
+  it('that is never made lets the ticket come back for another worker', async ({ parties, expect }) => {
     const { sent } = await takeTicket(parties, [{ whoami: true }]);
     await parties.addWorker({ id: 'two' });
     expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1, text: 'two' });
   });
 
-  it('of a worker that has failed on the job is answered `later` while another worker could take it', async ({
-    start,
+  it('of a worker that failed on the job is put off while another could take it', async ({
+    ingress,
+    addWorker,
     expect,
   }) => {
-    const { ingress, addWorker } = await start();
     const steps = [{ only: 'bad', fail: 'upstream_failed' as const }, { whoami: true as const }];
     await addWorker({ id: 'bad', slots: 1 });
     await addWorker({ id: 'good', slots: 1 });
@@ -275,8 +235,7 @@ describe.concurrent('a claim', () => {
     for (const { finished } of jobs) expect(await finished).toMatchObject({ state: 'done', text: 'good' });
   });
 
-  it('of the only worker may be tried until the attempts are used up', async ({ start, expect }) => {
-    const { ingress, addWorker } = await start();
+  it('of the only worker may be tried until the attempts are used up', async ({ ingress, addWorker, expect }) => {
     await addWorker();
     const report = await ingress.send({ steps: [{ fail: 'worker_lost' }] }).finished;
     expect(report).toMatchObject({ state: 'failed', attempts: 3, error: { code: 'worker_lost' } });

@@ -1,9 +1,8 @@
 import { describe, expect } from 'vitest';
-import { encodeAnnouncement } from '#shared/broker/contract/announcement.ts';
 import { openOwner } from '#shared/broker/contract/worker-address.ts';
 import { CredentialModelRules } from '#shared/broker/dispatch/workers/model-claims.ts';
 import type { Tier } from '#shared/core/tier.ts';
-import { announcementOf } from '../../../../helpers/broker/announcement.ts';
+import { announce } from '../../../../helpers/broker/announcement.ts';
 import type { TestIngress } from '../../../../helpers/broker/broker-parties.ts';
 import { livePool } from '../../../../helpers/broker/live-pool.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
@@ -50,29 +49,24 @@ describe('a credential', () => {
 });
 
 describe('an announcement', () => {
-  const announce = ({ broker }: TestIngress, tier: Tier, owner: string, ids: string[]): void => {
-    const models = ids.map((id) => ({ id, capabilities: [] }));
-    const announcement = announcementOf({ tier, models, pool: owner });
-    broker.publish(broker.subjects.heartbeat(of(tier, owner)), encodeAnnouncement(announcement));
-  };
+  const announceModels = (ingress: TestIngress, tier: Tier, owner: string, ids: string[]): void =>
+    announce(ingress, of(tier, owner), { models: ids.map((id) => ({ id, capabilities: [] })), pool: owner });
   const modelsOf = ({ workers }: TestIngress, owner: string) =>
     workers.get(`${owner}.w`)?.pool.models.map(({ id }) => id);
 
-  it.for(['before', 'after'])('loses the models of another tier that come %s them', async (order, { start }) => {
-    const { ingress } = await start();
+  it.for(['before', 'after'])('loses the models of another tier that come %s them', async (order, { ingress }) => {
     const both = [
-      () => announce(ingress, 'gpu', 'joe', ['claude', 'qwen']),
-      () => announce(ingress, 'cloud', 'cloud', ['claude']),
+      () => announceModels(ingress, 'gpu', 'joe', ['claude', 'qwen']),
+      () => announceModels(ingress, 'cloud', 'cloud', ['claude']),
     ];
     for (const each of order === 'after' ? both : both.toReversed()) each();
     await until(() => expect(modelsOf(ingress, 'joe')).toEqual(['qwen']));
     expect(modelsOf(ingress, 'cloud')).toEqual(['claude']);
   });
 
-  it('is parsed again if the registry gives a credential other models', async ({ start }) => {
-    const { ingress } = await start();
-    announce(ingress, 'cloud', 'cloud', ['claude']);
-    announce(ingress, 'gpu', 'joe', ['claude', 'qwen']);
+  it('is parsed again if the registry gives a credential other models', async ({ ingress }) => {
+    announceModels(ingress, 'cloud', 'cloud', ['claude']);
+    announceModels(ingress, 'gpu', 'joe', ['claude', 'qwen']);
     await until(() => expect(modelsOf(ingress, 'joe')).toEqual(['qwen']));
     ingress.workers.setCredentialModels({ joe: { models: ['claude'] } });
     expect(modelsOf(ingress, 'joe')).toEqual(['claude']);
@@ -81,9 +75,8 @@ describe('an announcement', () => {
     expect(modelsOf(ingress, 'cloud')).toEqual(['claude']);
   });
 
-  it('does not count as a sign of life when it is parsed again', async ({ start }) => {
-    const { ingress } = await start();
-    announce(ingress, 'gpu', 'joe', ['qwen', 'llama']);
+  it('does not count as a sign of life when it is parsed again', async ({ ingress }) => {
+    announceModels(ingress, 'gpu', 'joe', ['qwen', 'llama']);
     await until(() => expect(modelsOf(ingress, 'joe')).toEqual(['qwen', 'llama']));
     const before = ingress.workers.get('joe.w')?.lastHeartbeatAt;
     ingress.workers.setCredentialModels({ joe: { models: ['qwen'] } });

@@ -4,6 +4,7 @@ import { announcementRate } from '#shared/broker/dispatch/workers/announcement-r
 import { OwnerRates } from '#shared/broker/dispatch/workers/owner-rates.ts';
 
 const large = 512 * 1024;
+const of = (owner: string, worker: string) => ({ tier: 'gpu', owner, worker }) as const;
 
 describe('the rate at which announcements of an owner are parsed', () => {
   it('lets a thousand small workers of one credential come at once', () => {
@@ -32,16 +33,10 @@ describe('the rate at which announcements of an owner are parsed', () => {
   });
 });
 
-describe('what was used for nothing', () => {
-  it('can be used once more', () => {
-    const rates = new OwnerRates({ burst: 10, perSecond: 1, minCost: 1 });
-    expect(rates.take(of('joe', 'w'), 10, 0)).toBe('allowed');
-    rates.give(of('joe', 'w'), 10);
-    expect(rates.take(of('joe', 'w'), 10, 0)).toBe('allowed');
-    expect(rates.take(of('joe', 'w'), 1, 0)).toBe('report');
-  });
+it('what was used for nothing of a rate can be used once more', () => {
+  const rates = new OwnerRates({ burst: 10, perSecond: 1, minCost: 1 });
+  expect(rates.take(of('joe', 'w'), 10, 0)).toBe('allowed');
+  rates.give(of('joe', 'w'), 10);
+  expect(rates.take(of('joe', 'w'), 10, 0)).toBe('allowed');
+  expect(rates.take(of('joe', 'w'), 1, 0)).toBe('report');
 });
-
-function of(owner: string, worker: string) {
-  return { tier: 'gpu', owner, worker } as const;
-}

@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest';
-import { encodeAnnouncement, type ToolInfo } from '#shared/broker/contract/announcement.ts';
+import type { ToolInfo } from '#shared/broker/contract/announcement.ts';
 import { openOwner } from '#shared/broker/contract/worker-address.ts';
 import { ToolClaims } from '#shared/broker/dispatch/workers/tool-claims.ts';
 import type { Tier } from '#shared/core/tier.ts';
-import { announcementOf } from '../../../../helpers/broker/announcement.ts';
+import { announce } from '../../../../helpers/broker/announcement.ts';
 import type { TestIngress } from '../../../../helpers/broker/broker-parties.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import { until } from '../../../../helpers/until.ts';
@@ -57,34 +57,30 @@ describe('a credential of the tools tier', () => {
 });
 
 describe('what workers announce', () => {
-  const announce = ({ broker }: TestIngress, tier: Tier, owner: string, names: string[]): void => {
-    const tools = names.map((name) => tool(name));
-    const models = [{ id: 'demo', capabilities: [] }];
-    const announcement = announcementOf({ tier, tools, models, pool: owner });
-    broker.publish(broker.subjects.heartbeat(of(tier, owner)), encodeAnnouncement(announcement));
+  const announceTools = (ingress: TestIngress, tier: Tier, owner: string, names: string[]): void => {
+    const facts = { tools: names.map((name) => tool(name)), models: [{ id: 'demo', capabilities: [] }] };
+    announce(ingress, of(tier, owner), { ...facts, pool: owner });
   };
   const namesOf = ({ workers }: TestIngress, id: string) => {
     const pool = workers.get(id)?.pool;
     return pool && [...pool.models.map((model) => model.id), ...pool.tools.map(({ name }) => name)];
   };
 
-  it('has tools on the tools tier only, and models on the others, with credentials or without', async ({ start }) => {
-    const { ingress } = await start();
-    for (const owner of ['gpu', 'tools', openOwner]) announce(ingress, 'gpu', owner, ['add']);
+  it('has tools on the tools tier only, and models on the others, with credentials or without', async ({ ingress }) => {
+    for (const owner of ['gpu', 'tools', openOwner]) announceTools(ingress, 'gpu', owner, ['add']);
     await until(() => expect(namesOf(ingress, 'w')).toEqual(['demo']));
     expect(namesOf(ingress, 'gpu.w')).toEqual(['demo']);
     expect(namesOf(ingress, 'tools.w')).toEqual(['demo']);
     expect(ingress.workers.isKnownTool('add')).toBe(false);
-    announce(ingress, 'tools', 'ann', ['add']);
+    announceTools(ingress, 'tools', 'ann', ['add']);
     await until(() => expect(namesOf(ingress, 'ann.w')).toEqual(['add']));
     expect(ingress.workers.isKnownTool('add')).toBe(true);
   });
 
-  it.for(['before', 'after'])('leaves out the tools of others that come %s them', async (order, { start }) => {
-    const { ingress } = await start();
+  it.for(['before', 'after'])('leaves out the tools of others that come %s them', async (order, { ingress }) => {
     const both = [
-      () => announce(ingress, 'tools', 'ann', ['add', 'mine']),
-      () => announce(ingress, 'tools', 'tools', ['add']),
+      () => announceTools(ingress, 'tools', 'ann', ['add', 'mine']),
+      () => announceTools(ingress, 'tools', 'tools', ['add']),
     ];
     for (const each of order === 'after' ? both : both.toReversed()) each();
     await until(() => expect(namesOf(ingress, 'ann.w')).toEqual(['mine']));

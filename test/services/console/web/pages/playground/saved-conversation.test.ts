@@ -8,13 +8,9 @@ import {
 } from '#services/console/web/pages/playground/saved/saved-conversation.ts';
 
 const now = Date.UTC(2026, 10, 28);
-const head = (id: string, ageDays: number, size = 10): SavedHead => ({
-  id,
-  name: id,
-  at: now - ageDays * 86_400_000,
-  size,
-  revision: 1,
-});
+function head(id: string, ageDays: number, size = 10): SavedHead {
+  return { id, name: id, at: now - ageDays * 86_400_000, size, revision: 1 };
+}
 
 describe('saved conversations', () => {
   it('beyond the maximum number are deleted, the oldest first, except the one that is open', () => {

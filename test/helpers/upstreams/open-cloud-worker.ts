@@ -1,0 +1,40 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import { translations } from '#shared/translate/translations.ts';
+import { createHandleJob, type HandleJobOptions } from '#services/cloud-worker/handle-job.ts';
+import { connectProvider } from '#services/cloud-worker/providers/connect-provider.ts';
+import type { Provider } from '#services/cloud-worker/providers/provider.ts';
+import { collectAnswer, grantedJob } from '../broker/collect-answer.ts';
+import { longTimeouts } from '../broker/run-job.ts';
+import { stopAfterTest } from '../stop-after-test.ts';
+
+/** Opens a cloud worker without a broker, for an upstream in place of its provider, until the end of the running test. */
+export function openCloudWorker(
+  provider: Provider,
+  url: string,
+  options: Partial<HandleJobOptions> & Pick<HandleJobOptions, 'models'>,
+) {
+  const key = { PROVIDER_KEY: 'k', PROVIDER_KEY_HEADER: undefined };
+  const settings = { PROVIDER_URL: url, ...key, SLOTS: 4, CONNECT_TIMEOUT_MS: 20_000 };
+  const handle = createHandleJob({
+    http: stopAfterTest(connectProvider(provider, settings, {})),
+    provider,
+    translations,
+    traceName: 'test',
+    timeouts: longTimeouts,
+    origin: 'here',
+    takesPrompts: false,
+    onHead: () => undefined,
+    ...options,
+  });
+  const heads: object[] = [];
+  return {
+    /** The headers of its answers, in order. */
+    heads,
+    run: async (format: string, model: string, body: JsonObject) => {
+      const job = grantedJob(model, { format, body: { ...body, model } });
+      const { write, text } = collectAnswer();
+      const end = await handle(job, { head: (head) => heads.push(head), write }, new AbortController().signal);
+      return { end, text: text() };
+    },
+  };
+}
