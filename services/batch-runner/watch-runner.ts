@@ -5,7 +5,7 @@ import type { BackgroundQueue } from '#shared/background/background-job.ts';
 import {
   isOver,
   isPaused,
-  progressedAt,
+  findLastProgress,
   type BatchRecord,
   type LineOutcome,
 } from '#shared/accounts/batches/batch-record.ts';
@@ -153,7 +153,7 @@ export function watchRunner(registry: Registry, { jobs, work, slots, workers }: 
       const batches = await look();
       const going = batches?.filter((batch) => !isOver(batch) && !isLimited(batch));
       if (!going) standstill.remove();
-      else standstill.set(Math.max(0, ...going.map((batch) => Date.now() - progressedAt(batch))) / 1_000);
+      else standstill.set(Math.max(0, ...going.map((batch) => Date.now() - findLastProgress(batch))) / 1_000);
     },
   });
 }

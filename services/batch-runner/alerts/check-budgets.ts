@@ -1,7 +1,7 @@
 import type { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
 import type { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
-import { budgetField } from '#shared/accounts/limits/refused-budgets.ts';
+import { toBudgetField } from '#shared/accounts/limits/refused-budgets.ts';
 import { measure } from '#shared/accounts/limits/measures.ts';
 import type { PartyUse } from '#shared/accounts/limits/party-use.ts';
 import { findBeginning, nextBeginning, periodName } from '#shared/accounts/periods.ts';
@@ -34,8 +34,8 @@ const knownMs = 24 * 3_600_000;
 const zeroAmount = { tokens: 0, cost: 0 };
 
 export interface BudgetLookParts extends BudgetSources {
-  limits: Pick<LimitKeeper, 'read'> & { refused: Pick<LimitKeeper['refused'], 'read'> };
-  usage: Pick<UsageReader, 'newest'>;
+  limits: Pick<LimitKeeper, 'read'> & { refusedBudgets: Pick<LimitKeeper['refusedBudgets'], 'read'> };
+  usage: Pick<UsageReader, 'findNewest'>;
   states: AlertStates;
 }
 
@@ -53,8 +53,8 @@ export function createBudgetCheck({
 }: BudgetLookParts): (now?: number) => Promise<void> {
   let newest: { id: string | undefined; at: number } | undefined;
   return async (now = Date.now()) => {
-    const refused = await limits.refused.read(now);
-    const id = `${await usage.newest()} ${refused.size}`;
+    const refused = await limits.refusedBudgets.read(now);
+    const id = `${await usage.findNewest()} ${refused.size}`;
     if (!newest || newest.id !== id) newest = { id, at: now };
     else if (now - newest.at > lateMs) return;
     const parties = await watchedBudgets({ accounts, issuers }, now);
@@ -72,7 +72,7 @@ export function createBudgetCheck({
       const step = budgetSteps[name];
       const period = periodName(step, findBeginning(step, use.at));
       const percent = (100 * measured.spent) / measured.limit;
-      const budget = budgetField({ party: party.party, name, set });
+      const budget = toBudgetField({ party: party.party, name, set });
       // A day may end between the two reads. The entry names its period, so that refusals of one day do not count for the next.
       const isExhausted = percent >= exhaustedPercent || refused.has(`${period} ${budget}`);
       const shares = thresholds.filter((threshold) => percent >= threshold);

@@ -49,7 +49,7 @@ export async function endSlice(
   const { id } = batch;
   const place = { id, slice: number };
   for (;;) {
-    const recorded = await work.recordedLines(id, number);
+    const recorded = await work.listRecordedLines(id, number);
     const stop = outcome();
     const left = slice.lines - recorded.size;
     if (left > 0 && !stop) throw new RunLaterError(repeatMs);
@@ -140,7 +140,7 @@ async function* linesOfSide(
     !formats.batch.hasErrorFile || (outcome === 'succeeded') === (side === 'output');
   const numbers = Array.from({ length: slice.lines }, (_, line) => line);
   const run = numbers.filter((line) => recorded.has(line));
-  const found = work.results(batch.id, number, run, sealer);
+  const found = work.readResults(batch.id, number, run, sealer);
   for (const line of numbers) {
     if (!stopped && !recorded.has(line)) continue;
     const result = recorded.has(line) ? (await found.next()).value : stopped?.get(line);

@@ -1,5 +1,5 @@
 import { RunLaterError } from '#shared/background/background-worker.ts';
-import { stopReason, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
+import { findStopReason, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import type { LineResult } from '#shared/accounts/batches/line-result.ts';
 import type { Slice } from '#shared/accounts/batches/slice.ts';
 import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
@@ -68,13 +68,13 @@ export async function runSlice(parts: RunSliceParts, { batch: id, slice: number 
   if (batch?.state !== 'running' || (await work.readSliceResults(id, number))) return;
   // Another slice has paused the batch, because a limit is exhausted.
   const pausedMs = (batch.blockedUntil ?? 0) - Date.now();
-  if (pausedMs > 0 && stopReason(batch) === undefined)
+  if (pausedMs > 0 && findStopReason(batch) === undefined)
     throw new RunLaterError(parts.parked.block(id, number, pausedMs));
   const slice = await work.readSlice(id, number);
   const formats = findBatchFormats(batch, parts.formats);
   const sealer = parts.ownerKeys.storeSealer(batch.owner);
   if (!slice || !formats || !sealer) throw storeUnavailable(`slice ${number} of ${id} cannot be read`);
-  const outMs = stopReason(batch) === undefined ? parts.parked.admit(id, number) : undefined;
+  const outMs = findStopReason(batch) === undefined ? parts.parked.admit(id, number) : undefined;
   if (outMs !== undefined) throw new RunLaterError(outMs);
   const running = { batch, formats, number, slice, sealer };
   let isOver = false;
@@ -106,7 +106,7 @@ async function runLines(
 ): Promise<number | undefined> {
   if (signal.aborted) return undefined;
   const { batch, slice, number } = running;
-  const recorded = await parts.work.recordedLines(batch.id, number);
+  const recorded = await parts.work.listRecordedLines(batch.id, number);
   if (recorded.size >= slice.lines) return undefined;
   // Results are stored even beyond the quota, so no line may start once the quota is exhausted.
   await pauseWithoutRoom(parts, batch.id, () => parts.files.assertRoom(batch.owner));
@@ -150,7 +150,7 @@ async function runRemainingLines(
     return isShort || ((await jobs.countWaiting('batch-slices')) > 0 && (await work.countAllOpen()) > 1);
   };
   const onLeave = (): void => halt.abort();
-  const onPaused = (pause: SlicePause) => work.pause(batch.id, { ...pause, isForAll: false });
+  const onPaused = (pause: SlicePause) => work.setPause(batch.id, { ...pause, blocksAllLines: false });
   const ofBatch = { batch: batch.id, running: parts.running };
   const sliceSlot = new SliceSlot({ ...ofBatch, parked, slice: number, isWanted, onPaused, onLeave });
   const open = new Set<Promise<void>>();
@@ -171,7 +171,7 @@ async function runRemainingLines(
         if (end?.kind !== 'pause') return;
         pauseMs = Math.min(end.ms, maxPauseMs);
         halt.abort();
-        await parts.work.pause(batch.id, { until: Date.now() + pauseMs, reason: end.reason, isForAll: true });
+        await parts.work.setPause(batch.id, { until: Date.now() + pauseMs, reason: end.reason, blocksAllLines: true });
       } catch (error) {
         failure ??= error;
         halt.abort();
@@ -242,7 +242,7 @@ async function runNumbered(
     const isFirst = await recordThroughOutage(record, parts.stopping);
     if (isFirst) charge.commit();
     parts.countLine(result.outcome, isFirst);
-    if (isFirst && watch.endPause()) await work.pause(batch.id, undefined);
+    if (isFirst && watch.endPause()) await work.setPause(batch.id, undefined);
   } catch (error) {
     if (!isFull(error)) throw error;
     return { kind: 'pause', ms: maxPauseMs, reason: error.message };

@@ -17,7 +17,7 @@ export class NoRoomError extends RunLaterError {
  * @throws NoRoomError in that case; otherwise the errors of `store`
  */
 export async function pauseWithoutRoom<T>(
-  { work }: { work: Pick<BatchWork, 'pause'> },
+  { work }: { work: Pick<BatchWork, 'setPause'> },
   batch: string,
   store: () => Promise<T>,
 ): Promise<T> {
@@ -25,7 +25,7 @@ export async function pauseWithoutRoom<T>(
     return await store();
   } catch (error) {
     if (!(error instanceof RouterError) || !noRoom.has(error.code)) throw error;
-    await work.pause(batch, { until: Date.now() + checkMs, reason: error.message, isForAll: true });
+    await work.setPause(batch, { until: Date.now() + checkMs, reason: error.message, blocksAllLines: true });
     throw new NoRoomError(checkMs);
   }
 }

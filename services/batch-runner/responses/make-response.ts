@@ -103,13 +103,13 @@ async function makeFrom(
   const { background: shape } = format;
   const begun = await work.beginRun(record, shape.inProgressEvent(queued, shape.queuedEvents(queued).last + 1));
   if (!begun) return;
-  const made: Made = { ...response, queued, attempt: begun.attempt };
-  const watch = new RunWatch({ id, work, changes: parts.changes, run: begun.attempt, stopping });
+  const made: Made = { ...response, queued, attempt: begun.runId };
+  const watch = new RunWatch({ id, work, changes: parts.changes, run: begun.runId, stopping });
   const charge = new LineCharge(parts.serving.limits, parts.serving.priceOf);
   const writer = new EventWriter({
     next: begun.next,
     lastNumber: shape.lastNumber,
-    append: (events) => work.append(record, begun.attempt, events),
+    append: (events) => work.append(record, begun.runId, events),
     room: parts.room,
     onRefused: () => watch.stop(),
   });
@@ -210,7 +210,7 @@ async function record(
       state,
       from,
       last,
-      stored,
+      storedResponse: stored,
       events: events + ending.events,
       final: state === 'failed' ? answer : undefined,
       ledger: ledger.createEntry(charge.records),

@@ -56,7 +56,7 @@ export function startWebhooks({
       timeoutMs: answerMs,
       isAllowed: (address) => isPublicAddress(address) || isListed(address),
     }),
-    count: watchWebhooks(registry, () => deliveries.lateMs()),
+    count: watchWebhooks(registry, () => deliveries.readLateMs()),
     log,
   });
   const takeDue = deliveries.takeDue.bind(deliveries);

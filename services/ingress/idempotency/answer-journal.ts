@@ -3,7 +3,7 @@ import type {
   AnswerEntry,
   AnswerHead,
   IdempotentAnswers,
-  KeyedAttempt,
+  ExecutionRef,
   RequestFacts,
 } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
 import type { Logger } from '#shared/core/log.ts';
@@ -36,7 +36,7 @@ interface Piece {
  * accept writes in time, the answer is not kept. Its client still gets it.
  */
 export class AnswerJournal {
-  readonly #of: KeyedAttempt;
+  readonly #of: ExecutionRef;
   readonly #parts: JournalParts;
   #pieces: Piece[] = [];
   #waitingBytes = 0;
@@ -52,7 +52,7 @@ export class AnswerJournal {
   #writing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(of: KeyedAttempt, parts: JournalParts) {
+  constructor(of: ExecutionRef, parts: JournalParts) {
     this.#of = of;
     this.#parts = parts;
   }

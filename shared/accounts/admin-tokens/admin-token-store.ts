@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { generateId } from '../keys/generate-key.ts';
-import { generateToken, tokenHash } from '../people/secret-token.ts';
+import { generateToken, hashToken } from '../people/secret-token.ts';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { callRedis, callRedisAll } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
@@ -10,7 +10,7 @@ import { toStoredFields } from '../redis/stored-value.ts';
 import {
   adminTokenSchema,
   parseAdminToken,
-  rawAdminToken,
+  formatAdminToken,
   type AdminScope,
   type AdminTokenRecord,
 } from './admin-token.ts';
@@ -21,7 +21,7 @@ const createAdminToken = new RedisScript(new URL('lua/create-admin-token.lua', i
 const maxPerOwner = 100;
 
 /** The time of the last use is rounded down to a multiple of this many milliseconds. */
-const useMs = 60_000;
+const useRoundingMs = 60_000;
 
 export interface NewAdminToken extends Pick<
   AdminTokenRecord,
@@ -30,7 +30,9 @@ export interface NewAdminToken extends Pick<
   scopes: readonly AdminScope[];
 }
 
-/** Why no token was made: its person does not exist, its person has too many tokens, or the token that was to make it is revoked. */
+/**
+ * Why no token was made: the person does not exist, the person has too many tokens, or the token that was to make the new one is revoked.
+ */
 export type AdminTokenRefusal = 'no owner' | 'too many' | 'no maker';
 
 /** A token with the time of its last use in ms since 1970, to the minute; undefined if it was not used yet. */
@@ -54,14 +56,14 @@ export class AdminTokenStore {
   }
 
   /** Creates a token, or returns why it was not created. Only this call returns the token itself, because the store keeps only a hash. */
-  async create(wanted: NewAdminToken): Promise<{ raw: string; record: AdminTokenRecord } | AdminTokenRefusal> {
+  async create(newToken: NewAdminToken): Promise<{ raw: string; record: AdminTokenRecord } | AdminTokenRefusal> {
     const secret = generateToken();
-    const { ownerId, madeWith } = wanted;
+    const { ownerId, madeWith } = newToken;
     const record: AdminTokenRecord = {
-      ...wanted,
-      scopes: [...wanted.scopes],
+      ...newToken,
+      scopes: [...newToken.scopes],
       id: generateId(),
-      hash: tokenHash(secret),
+      hash: hashToken(secret),
       createdAt: Date.now(),
     };
     const { adminToken, adminTokens, adminTokensOf, user } = this.#names;
@@ -79,7 +81,7 @@ export class AdminTokenStore {
     };
     const outcome = await createAdminToken.run(this.#redis, { keys, args });
     if (outcome !== 'created') return outcome as AdminTokenRefusal;
-    return { raw: rawAdminToken(record.id, secret), record };
+    return { raw: formatAdminToken(record.id, secret), record };
   }
 
   /**
@@ -90,10 +92,10 @@ export class AdminTokenStore {
     const parsed = parseAdminToken(raw);
     const record = parsed && (await this.#records.find(parsed.id));
     if (!record || record.expiresAt <= now) return undefined;
-    if (!(await this.#stands(record))) return undefined;
-    if (!timingSafeEqual(Buffer.from(record.hash), Buffer.from(tokenHash(parsed.secret)))) return undefined;
+    if (!(await this.#hasAllMakers(record))) return undefined;
+    if (!timingSafeEqual(Buffer.from(record.hash), Buffer.from(hashToken(parsed.secret)))) return undefined;
     const name = this.#names.adminTokenUse(record.id);
-    await callRedis(this.#redis.set(name, String(now - (now % useMs)), 'PX', record.expiresAt - now));
+    await callRedis(this.#redis.set(name, String(now - (now % useRoundingMs)), 'PX', record.expiresAt - now));
     return record;
   }
 
@@ -108,7 +110,7 @@ export class AdminTokenStore {
     const found = await this.#records.findAll(await callRedis(this.#redis.zrange(index, '0', '-1')));
     if (found.length === 0) return [];
     const uses = await callRedis(this.#redis.mget(...found.map(({ id }) => adminTokenUse(id))));
-    return found.map((record, at) => ({ ...record, lastUsedAt: Number(uses[at]) || undefined }));
+    return found.map((record, index) => ({ ...record, lastUsedAt: Number(uses[index]) || undefined }));
   }
 
   /** Removes a token and all tokens that were made with it. They are refused from then on. */
@@ -122,7 +124,7 @@ export class AdminTokenStore {
   }
 
   /** Returns whether every token in the chain of a token's makers still exists. */
-  async #stands({ madeWith }: AdminTokenRecord): Promise<boolean> {
+  async #hasAllMakers({ madeWith }: AdminTokenRecord): Promise<boolean> {
     let maker = madeWith;
     while (maker !== undefined) {
       const found = await this.#records.find(maker);

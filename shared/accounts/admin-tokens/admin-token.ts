@@ -38,15 +38,15 @@ export const adminTokenSchema = z.object({
 
 export type AdminTokenRecord = z.output<typeof adminTokenSchema>;
 
-const form = new RegExp(`^rtradmin_([${keyAlphabet}]{12})_([\\w-]{43})$`);
+const tokenPattern = new RegExp(`^rtradmin_([${keyAlphabet}]{12})_([\\w-]{43})$`);
 
 /** Returns the id and the secret of a token; undefined if the text is no token. */
 export function parseAdminToken(raw: string): { id: string; secret: string } | undefined {
-  const [, id, secret] = form.exec(raw) ?? [];
+  const [, id, secret] = tokenPattern.exec(raw) ?? [];
   return id === undefined || secret === undefined ? undefined : { id, secret };
 }
 
 /** Returns the token as its person gets it: `rtradmin_<id>_<secret>`, with a secret of 256 random bits. */
-export function rawAdminToken(id: string, secret: string): string {
+export function formatAdminToken(id: string, secret: string): string {
   return `rtradmin_${id}_${secret}`;
 }

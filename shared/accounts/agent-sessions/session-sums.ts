@@ -54,7 +54,7 @@ export type SumsRow =
 export const otherAgentsId = '*';
 
 /** Returns the row that gets the sums of a new row when the maximum of rows is reached. */
-export function overflowRow(row: SumsRow): SumsRow {
+export function substituteRow(row: SumsRow): SumsRow {
   switch (row.kind) {
     case 'all':
       return row;
@@ -75,7 +75,7 @@ export function addSums(to: SessionSums, addend: SessionSums): void {
   for (const name of sumNames) to[name] += addend[name];
 }
 
-export function addAllSums(all: Iterable<SessionSums>): SessionSums {
+export function sumAll(all: Iterable<SessionSums>): SessionSums {
   const sum = zeroSums();
   for (const each of all) addSums(sum, each);
   return sum;

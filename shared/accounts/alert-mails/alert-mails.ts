@@ -21,7 +21,7 @@ const endAttempt = new RedisScript(emitScript, mailsScript, new URL('lua/end-att
  */
 const takenForMs = 300_000;
 
-const number = z.coerce.number();
+const storedNumber = z.coerce.number();
 
 /** The stored fields of a mail whose try has begun. Times in ms since 1970. */
 const runningSchema = z.object({
@@ -33,11 +33,11 @@ const runningSchema = z.object({
   /** `user:<id>` or `address:<e-mail address>`. */
   to: z.string(),
   address: z.string(),
-  attempts: number,
-  createdAt: number,
-  elapsedMs: number,
+  attempts: storedNumber,
+  createdAt: storedNumber,
+  elapsedMs: storedNumber,
   /** If this mail is the recipient's last one in an hour: the end of that hour, until which the recipient gets no further mails. */
-  pausedUntil: number.optional(),
+  pausedUntil: storedNumber.optional(),
 });
 
 /** A mail whose try has begun, with its recipient's address and the milliseconds since the mail was made. */
@@ -66,7 +66,7 @@ export class AlertMails {
     const args = { prefix: this.#prefix, atOnce, leaseMs: takenForMs };
     const reply = await takeDue.run(this.#redis, { args });
     const taken = Array.isArray(reply) ? reply.map(String) : [];
-    return taken.flatMap((id, at) => (at % 2 === 0 ? [{ id, attempts: Number(taken[at + 1]) }] : []));
+    return taken.flatMap((id, index) => (index % 2 === 0 ? [{ id, attempts: Number(taken[index + 1]) }] : []));
   }
 
   /**
@@ -79,7 +79,7 @@ export class AlertMails {
     const reply = await beginAttempt.run(this.#redis, { args: { prefix: this.#prefix, id, attempts, leaseMs } });
     const fields = Array.isArray(reply) ? reply.map(String) : [];
     if (fields.length === 0) return undefined;
-    const entries = fields.flatMap((name, at) => (at % 2 === 0 ? [[name, fields[at + 1]] as const] : []));
+    const entries = fields.flatMap((name, index) => (index % 2 === 0 ? [[name, fields[index + 1]] as const] : []));
     const read = readStored(runningSchema, Object.fromEntries(entries));
     if ('value' in read) return read.value;
     this.#report(`alert mail ${id}`, read.reason);

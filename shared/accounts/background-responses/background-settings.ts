@@ -38,7 +38,7 @@ export interface BackgroundBounds {
   totalBytes: number;
 }
 
-export function backgroundBounds(config: {
+export function toBackgroundBounds(config: {
   BACKGROUND_OPEN: number;
   BACKGROUND_HOURS: number;
   BACKGROUND_OWNER_BYTES: number;

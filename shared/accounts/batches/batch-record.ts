@@ -92,7 +92,7 @@ export const batchRecordSchema = z.object({
    * results.
    */
   blockedUntil: time.optional(),
-  /** Whether lines wait for a worker. They are then tried as soon as there is one, also before `pausedUntil`. */
+  /** Whether lines wait for a worker. They are then tried as soon as there is a worker, even before `pausedUntil`. */
   lacksWorker: z.stringbool().optional(),
   problems: storedJson(z.array(batchProblemSchema)).optional(),
   /** Ids of the files with the batch's results. Only APIs that write errors to a separate file have `errorFile`. */
@@ -124,7 +124,7 @@ export function isOver({ state }: Pick<BatchRecord, 'state'>): boolean {
 }
 
 /** Returns when an unfinished batch last progressed, because it left a state, or the result of a line was recorded. */
-export function progressedAt({
+export function findLastProgress({
   createdAt,
   runningAt,
   lineAt,
@@ -142,7 +142,7 @@ export function isPaused({ pausedUntil }: Pick<BatchRecord, 'pausedUntil'>, now 
 }
 
 /** Returns why a batch begins no further lines; undefined while it begins lines. */
-export function stopReason(
+export function findStopReason(
   { cancelledAt, expiresAt }: Pick<BatchRecord, 'cancelledAt' | 'expiresAt'>,
   now = Date.now(),
 ): Extract<LineOutcome, 'cancelled' | 'expired'> | undefined {

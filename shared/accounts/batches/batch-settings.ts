@@ -6,6 +6,6 @@ export const batchSettings = {
   BATCHES_KEEP_DAYS: setting.integer('Days for which a batch is kept after its time has run out', 30, 1, 3_650),
 };
 
-export function batchKeepMs({ BATCHES_KEEP_DAYS: days }: { BATCHES_KEEP_DAYS: number }): number {
+export function toBatchKeepMs({ BATCHES_KEEP_DAYS: days }: { BATCHES_KEEP_DAYS: number }): number {
   return days * 24 * 3_600_000;
 }

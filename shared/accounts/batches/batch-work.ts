@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { fileArgs, type FileRecord } from '../files/file-records.ts';
+import { toFileArgs, type FileRecord } from '../files/file-records.ts';
 import { ledgerScripts, type LedgerEntry } from '../ledger/ledger-entry.ts';
 import { callRedis, callRedisAll, storeUnavailable } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
@@ -18,17 +18,22 @@ import {
 } from './line-result.ts';
 import { sliceResultsSchema, sliceSchema, type Slice, type SlicePart, type SliceResults } from './slice.ts';
 
-const common = new URL('lua/batches.lua', import.meta.url);
-const cancel = new RedisScript(common, new URL('lua/cancel.lua', import.meta.url));
-const close = new RedisScript(common, new URL('lua/close.lua', import.meta.url));
+const commonScript = new URL('lua/batches.lua', import.meta.url);
+const cancel = new RedisScript(commonScript, new URL('lua/cancel.lua', import.meta.url));
+const close = new RedisScript(commonScript, new URL('lua/close.lua', import.meta.url));
 const files = new URL('../files/lua/files.lua', import.meta.url);
-const move = new RedisScript(emitScript, files, common, new URL('lua/move.lua', import.meta.url));
-const recordLine = new RedisScript(...ledgerScripts, files, common, new URL('lua/record-line.lua', import.meta.url));
-const holdInput = new RedisScript(files, common, new URL('lua/hold-input.lua', import.meta.url));
-const endSlice = new RedisScript(files, common, new URL('lua/end-slice.lua', import.meta.url));
-const release = new RedisScript(files, common, new URL('lua/release.lua', import.meta.url));
-const writeSlices = new RedisScript(common, new URL('lua/write-slices.lua', import.meta.url));
-const pauseBatch = new RedisScript(common, new URL('lua/pause.lua', import.meta.url));
+const move = new RedisScript(emitScript, files, commonScript, new URL('lua/move.lua', import.meta.url));
+const recordLine = new RedisScript(
+  ...ledgerScripts,
+  files,
+  commonScript,
+  new URL('lua/record-line.lua', import.meta.url),
+);
+const holdInput = new RedisScript(files, commonScript, new URL('lua/hold-input.lua', import.meta.url));
+const endSlice = new RedisScript(files, commonScript, new URL('lua/end-slice.lua', import.meta.url));
+const release = new RedisScript(files, commonScript, new URL('lua/release.lua', import.meta.url));
+const writeSlices = new RedisScript(commonScript, new URL('lua/write-slices.lua', import.meta.url));
+const pauseBatch = new RedisScript(commonScript, new URL('lua/pause.lua', import.meta.url));
 
 const slicesAtOnce = 500;
 
@@ -60,8 +65,8 @@ export interface BatchPause {
   /** A description, for the user, of what the lines wait for. */
   reason: string;
   /** Whether no line of the batch is tried before `until`. */
-  isForAll: boolean;
-  /** Whether the lines wait for a worker, and are tried as soon as there is one. */
+  blocksAllLines: boolean;
+  /** Whether the lines wait for a worker, and are tried as soon as there is a worker. */
   lacksWorker?: boolean;
 }
 
@@ -109,13 +114,13 @@ export class BatchWork {
    * Returns ids of batches that have no record any more, but may still hold objects. Each of these batches was removed, or its record
    * expired before a runner had ended it. Batches that expired first come first.
    */
-  async listOrphans(most: number): Promise<string[]> {
+  async listOrphans(max: number): Promise<string[]> {
     const ids = await callRedis(this.#redis.zrange(`${this.#prefix}batches-open`, '0', '-1'));
     if (ids.length === 0) return [];
     const steps = this.#redis.pipeline();
     for (const id of ids) steps.exists(`${this.#prefix}batch:${id}`);
     const found = await callRedisAll(steps);
-    return ids.filter((_, at) => found[at] === 0).slice(0, most);
+    return ids.filter((_, index) => found[index] === 0).slice(0, max);
   }
 
   /** Removes from Redis all entries of a batch that has no record any more. */
@@ -130,7 +135,7 @@ export class BatchWork {
    * @returns false if the batch is not in the state `from`
    * @throws RouterError `store_unavailable` if Redis does not answer, an upload among `files` counts as dead, or its owner no longer exists
    */
-  async move(id: string, { from, to, fields = {}, timed, files: made = [] }: BatchMove): Promise<boolean> {
+  async move(id: string, { from, to, fields = {}, timed, files: newFiles = [] }: BatchMove): Promise<boolean> {
     const isOver = to === 'ended' || to === 'failed';
     const args = {
       prefix: this.#prefix,
@@ -140,9 +145,9 @@ export class BatchWork {
       timed,
       isOver,
       fields: toStoredFields(fields),
-      files: made.map(fileArgs),
+      files: newFiles.map(toFileArgs),
     };
-    const reply = await move.run(this.#redis, { args, texts: made.map((file) => JSON.stringify(file)) });
+    const reply = await move.run(this.#redis, { args, texts: newFiles.map((file) => JSON.stringify(file)) });
     if (reply === -1) throw storeUnavailable(`the files of ${id} took too long, or their owner is gone`);
     return reply === 1;
   }
@@ -173,7 +178,7 @@ export class BatchWork {
     return sliceSchema.safeParse(await callRedis(this.#redis.hget(this.#name('slices', id), String(slice)))).data;
   }
 
-  async doneSlices(id: string): Promise<Set<number>> {
+  async listEndedSlices(id: string): Promise<Set<number>> {
     return new Set((await callRedis(this.#redis.hkeys(this.#name('done', id)))).map(Number));
   }
 
@@ -182,20 +187,20 @@ export class BatchWork {
     return sliceResultsSchema.safeParse(await callRedis(this.#redis.hget(this.#name('done', id), String(slice)))).data;
   }
 
-  async recordedLines(id: string, slice: number): Promise<Set<number>> {
+  async listRecordedLines(id: string, slice: number): Promise<Set<number>> {
     return new Set((await callRedis(this.#redis.hkeys(this.#name('results', `${id}:${slice}`)))).map(Number));
   }
 
   /** Yields the results of a slice's lines in the order of `lines`; undefined for a result that is missing or cannot be opened. */
-  async *results(
+  async *readResults(
     id: string,
     slice: number,
     lines: readonly number[],
     sealer: Sealer,
   ): AsyncGenerator<LineResult | LineObject | undefined, undefined> {
     const name = this.#name('results', `${id}:${slice}`);
-    for (const some of await this.#bySize(name, lines)) {
-      const stored = await callRedis(this.#redis.hmget(name, ...some.map(String)));
+    for (const group of await this.#groupBySize(name, lines)) {
+      const stored = await callRedis(this.#redis.hmget(name, ...group.map(String)));
       for (const text of stored) yield text === null ? undefined : openResult(text, sealer);
     }
   }
@@ -208,18 +213,18 @@ export class BatchWork {
    */
   async recordLine(
     { id, slice, line }: { id: string; slice: number; line: number },
-    { outcome, error, stored, part }: StorableResult,
+    { outcome, error, storedText, part }: StorableResult,
     usage: LineUsage,
     { args: ledger, texts }: LedgerEntry,
   ): Promise<boolean> {
     const args = { prefix: this.#prefix, id, slice, line, outcome, error, part, usage, ledger };
-    const reply = await recordLine.run(this.#redis, { args, texts: [stored, ...texts] });
+    const reply = await recordLine.run(this.#redis, { args, texts: [storedText, ...texts] });
     if (reply === -1) throw storeUnavailable(`the result of line ${line} of slice ${slice} of ${id} took too long`);
     return reply === 1;
   }
 
   /** Returns the errors of the first lines whose recorded result is an error. */
-  async firstErrors(id: string): Promise<LineError[]> {
+  async readFirstErrors(id: string): Promise<LineError[]> {
     const errors = await callRedis(this.#redis.lrange(this.#name('errors', id), 0, -1));
     return errors.flatMap((text) => lineErrorSchema.safeParse(text).data ?? []);
   }
@@ -250,8 +255,8 @@ export class BatchWork {
   }
 
   /** Stores why lines of a batch wait; `pause` is undefined if they no longer wait. Does nothing for a batch that is over. */
-  async pause(id: string, pause: BatchPause | undefined): Promise<void> {
-    const blockedUntil = pause?.isForAll === true ? pause.until : undefined;
+  async setPause(id: string, pause: BatchPause | undefined): Promise<void> {
+    const blockedUntil = pause?.blocksAllLines === true ? pause.until : undefined;
     const { until: pausedUntil, reason: pausedFor, lacksWorker } = pause ?? {};
     const fields = pause && toStoredFields({ pausedUntil, pausedFor, blockedUntil, lacksWorker });
     await pauseBatch.run(this.#redis, { args: { prefix: this.#prefix, id, pause: fields } });
@@ -273,20 +278,20 @@ export class BatchWork {
    */
   async release(id: string): Promise<{ objects: string[]; left: number }> {
     const reply = await release.run(this.#redis, { args: { prefix: this.#prefix, id, most: releasedAtOnce } });
-    const [left, ...objects] = Array.isArray(reply) ? reply : [];
-    return { objects: objects.map(String), left: Number(left ?? 0) };
+    const [bytesLeft, ...objects] = Array.isArray(reply) ? reply : [];
+    return { objects: objects.map(String), left: Number(bytesLeft ?? 0) };
   }
 
   /** Groups line numbers so that the results of each group are small enough for one read. */
-  async #bySize(name: string, lines: readonly number[]): Promise<number[][]> {
+  async #groupBySize(name: string, lines: readonly number[]): Promise<number[][]> {
     if (lines.length === 0) return [];
     const steps = this.#redis.pipeline();
     for (const line of lines) steps.hstrlen(name, String(line));
     const sizes = await callRedisAll(steps);
     const groups: number[][] = [];
     let left = 0;
-    for (const [at, line] of lines.entries()) {
-      const bytes = Number(sizes[at]);
+    for (const [index, line] of lines.entries()) {
+      const bytes = Number(sizes[index]);
       const group = groups.at(-1);
       if (group && bytes <= left) group.push(line);
       else {

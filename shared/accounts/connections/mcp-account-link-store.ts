@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { Sealer } from '#shared/core/seal.ts';
-import { generateToken, tokenHash } from '../people/secret-token.ts';
+import { generateToken, hashToken } from '../people/secret-token.ts';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { callRedis, callRedisAll, storeUnavailable } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
@@ -22,7 +22,7 @@ const maxAttempts = 20;
 /** Milliseconds after the beginning of a refresh until another process may refresh the MCP account link. No refresh takes that long. */
 const refreshMs = 60_000;
 
-const storedConnectionSchema = storedJson(
+const storedLinkSchema = storedJson(
   z.object({
     /** Random; changes with each write. */
     version: z.string(),
@@ -40,7 +40,7 @@ const storedConnectionSchema = storedJson(
 );
 
 /** A person's MCP account link, as stored. Times in ms since 1970. */
-export type StoredMcpAccountLink = z.output<typeof storedConnectionSchema>;
+export type StoredMcpAccountLink = z.output<typeof storedLinkSchema>;
 
 /** An MCP account link to store. `secrets` are sealed; the other fields are stored in the clear. */
 export type NewMcpAccountLink = Omit<StoredMcpAccountLink, 'version' | 'sealed'> & { secrets: object | undefined };
@@ -84,7 +84,7 @@ export class McpAccountLinkStore {
   /** Stores an MCP account link. Returns false for a person who is blocked or deleted. */
   async keep(person: string, server: string, connection: NewMcpAccountLink): Promise<boolean> {
     const keys = [this.#names.user(person), this.#names.connectionsOf(person)];
-    const texts = [this.#written(person, server, connection)];
+    const texts = [this.#toText(person, server, connection)];
     return (await keepConnection.run(this.#redis, { keys, args: { server }, texts })) === 1;
   }
 
@@ -113,7 +113,7 @@ export class McpAccountLinkStore {
 
   /**
    * Ends a refresh and releases its lock.
-   * @param next the new link; undefined if it is not known how the refresh ended. The new link is not stored if the old one was replaced or
+   * @param newLink the new link; undefined if it is not known how the refresh ended. The new link is not stored if the old one was replaced or
    * removed meanwhile.
    */
   async endRefresh(
@@ -121,43 +121,43 @@ export class McpAccountLinkStore {
     server: string,
     { version }: StoredMcpAccountLink,
     holder: string,
-    next: NewMcpAccountLink | undefined,
+    newLink: NewMcpAccountLink | undefined,
   ): Promise<void> {
     const keys = [this.#names.connectionsOf(person), this.#names.connectionRefresh(person, server)];
-    const args = { server, version, holder, keeps: next !== undefined };
-    await endRefresh.run(this.#redis, { keys, args, texts: [next ? this.#written(person, server, next) : ''] });
+    const args = { server, version, holder, keeps: newLink !== undefined };
+    await endRefresh.run(this.#redis, { keys, args, texts: [newLink ? this.#toText(person, server, newLink) : ''] });
   }
 
   /**
    * Stores a try to connect for ten minutes.
-   * @param attempt returns what to store for a `state`, which is sealed
+   * @param makeSecrets returns what to store for a `state`, which is sealed
    * @returns the `state` of the try; undefined for a person with too
    * many tries
    */
-  async beginConnect(person: string, attempt: (state: string) => Promise<object>): Promise<string | undefined> {
+  async beginConnect(person: string, makeSecrets: (state: string) => Promise<object>): Promise<string | undefined> {
     const count = this.#names.connectionAttempts(person);
     const [, attempts] = await callRedisAll(this.#redis.multi().set(count, '0', 'PX', connectMs, 'NX').incr(count));
     if (Number(attempts) > maxAttempts) return undefined;
     const state = generateToken();
-    const sealed = this.#seal(person, 'attempt', await attempt(state));
-    await callRedis(this.#redis.set(this.#names.connectionAttempt(tokenHash(state)), sealed, 'PX', connectMs));
+    const sealed = this.#seal(person, 'attempt', await makeSecrets(state));
+    await callRedis(this.#redis.set(this.#names.connectionAttempt(hashToken(state)), sealed, 'PX', connectMs));
     return state;
   }
 
   /** Removes the try with this `state`, and returns what was stored for it; undefined if the try is over or belongs to another person. */
   async takeConnect(person: string, state: string): Promise<unknown> {
-    const sealed = await callRedis(this.#redis.getdel(this.#names.connectionAttempt(tokenHash(state))));
+    const sealed = await callRedis(this.#redis.getdel(this.#names.connectionAttempt(hashToken(state))));
     return sealed === null ? undefined : this.#unseal(person, 'attempt', sealed);
   }
 
   #read(person: string, server: string, text: string): StoredMcpAccountLink | undefined {
-    const read = readStored(storedConnectionSchema, text);
+    const read = readStored(storedLinkSchema, text);
     if ('value' in read) return read.value;
     this.#report(`connection ${person} ${server}`, read.reason);
     return undefined;
   }
 
-  #written(person: string, server: string, { secrets, ...connection }: NewMcpAccountLink): string {
+  #toText(person: string, server: string, { secrets, ...connection }: NewMcpAccountLink): string {
     const sealed = secrets && this.#seal(person, `connection to ${server}`, secrets);
     return JSON.stringify({ ...connection, version: randomUUID(), sealed });
   }

@@ -6,23 +6,23 @@ import { RedisScript } from '../redis/redis-script.ts';
 import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
 import { storedJson } from '../redis/stored-value.ts';
 
-const scriptOf = (name: string): RedisScript =>
+const createScript = (name: string): RedisScript =>
   new RedisScript(new URL('lua/files.lua', import.meta.url), new URL(`lua/${name}.lua`, import.meta.url));
-const reserveRoom = scriptOf('reserve');
-const keepFile = scriptOf('keep');
-const abandonUpload = scriptOf('abandon');
-const removeFile = scriptOf('remove');
-const listFiles = scriptOf('list');
-const takeRemovals = scriptOf('take-removals');
+const reserveRoom = createScript('reserve');
+const keepFile = createScript('keep');
+const abandonUpload = createScript('abandon');
+const removeFile = createScript('remove');
+const listFiles = createScript('list');
+const takeRemovals = createScript('take-removals');
 
 /** Maximum of files of one owner, however small they are. */
-const ownerFiles = 10_000;
+const maxOwnerFiles = 10_000;
 
 /** Milliseconds after the last sign of life of an upload until it counts as dead. */
 export const uploadLeaseMs = 120_000;
 
 /** The part of all room that stays free for the results of work that has begun, and for the lines of cancelled and expired batches. */
-const leftForResults = 1 / 16;
+const shareForResults = 1 / 16;
 
 /** Milliseconds after the removal of an object was tried until it is tried again. */
 const removeAgainMs = 60_000;
@@ -132,13 +132,13 @@ export class FileRecords {
    */
   async reserve({ owner, object, bytes, begins, kind }: Reservation): Promise<void> {
     const { ownerBytes, totalBytes } = this.#bounds;
-    const bounds = { ownerBytes, ownerFiles, totalBytes, leaseMs: uploadLeaseMs };
+    const bounds = { ownerBytes, ownerFiles: maxOwnerFiles, totalBytes, leaseMs: uploadLeaseMs };
     const args = { prefix: this.#prefix, owner, object, bytes, begins, kind, ...bounds };
     const outcome = await reserveRoom.run(this.#redis, { args });
     if (outcome === 'reserved') return;
-    if (outcome === 'total') throw storageFull();
-    if (outcome === 'lapsed') throw lapsed();
-    throw quotaExceeded(outcome, ownerBytes);
+    if (outcome === 'total') throw storageFullError();
+    if (outcome === 'lapsed') throw lapsedUploadError();
+    throw quotaError(outcome, ownerBytes);
   }
 
   /**
@@ -146,9 +146,9 @@ export class FileRecords {
    * @throws RouterError `store_unavailable` also if the upload counts as dead, or its owner no longer exists
    */
   async keep(owner: string, record: FileRecord): Promise<void> {
-    const args = { prefix: this.#prefix, owner, ...fileArgs(record) };
+    const args = { prefix: this.#prefix, owner, ...toFileArgs(record) };
     const reply = await keepFile.run(this.#redis, { args, texts: [JSON.stringify(record)] });
-    if (reply !== 1) throw lapsed();
+    if (reply !== 1) throw lapsedUploadError();
   }
 
   /**
@@ -174,14 +174,14 @@ export class FileRecords {
     return { files: texts.flatMap((text) => this.#read(text) ?? []), hasMore: more === '1' };
   }
 
-  async use(owner: string): Promise<FileUse> {
+  async readUse(owner: string): Promise<FileUse> {
     const commands = this.#redis.pipeline().zscore(`${this.#prefix}file-bytes`, owner);
     const [bytes, files] = await callRedisAll(commands.zcard(`${this.#prefix}files-by-age:${owner}`));
     return {
       bytes: Number(bytes ?? 0),
       maxBytes: this.#bounds.ownerBytes,
       files: Number(files),
-      maxFiles: ownerFiles,
+      maxFiles: maxOwnerFiles,
     };
   }
 
@@ -201,7 +201,7 @@ export class FileRecords {
         'storage_quota_exceeded',
         `Your files, with the results of batches that run, take the ${ownerBytes} bytes that they may: delete some.`,
       );
-    if (Number(total ?? 0) + Number(joins ?? 0) >= totalBytes * (1 - leftForResults)) throw storageFull();
+    if (Number(total ?? 0) + Number(joins ?? 0) >= totalBytes * (1 - shareForResults)) throw storageFullError();
   }
 
   /**
@@ -215,7 +215,7 @@ export class FileRecords {
   }
 
   /** Returns the bytes of all files and uploads. */
-  async totalBytes(): Promise<number> {
+  async readTotalBytes(): Promise<number> {
     return Number(await callRedis(this.#redis.get(`${this.#prefix}file-total`)));
   }
 
@@ -240,14 +240,17 @@ export class FileRecords {
 }
 
 /** Picks the fields of a record that the scripts need to make a file. */
-export function fileArgs({ object, id, purpose, bytes, expiresAt }: FileRecord) {
+export function toFileArgs({ object, id, purpose, bytes, expiresAt }: FileRecord) {
   return { object, id, purpose, bytes, expiresAt };
 }
 
-function quotaExceeded(outcome: unknown, ownerBytes: number): RouterError {
+function quotaError(outcome: unknown, ownerBytes: number): RouterError {
   switch (outcome) {
     case 'files':
-      return new RouterError('storage_quota_exceeded', `You have ${ownerFiles} files, which is the most: delete some.`);
+      return new RouterError(
+        'storage_quota_exceeded',
+        `You have ${maxOwnerFiles} files, which is the most: delete some.`,
+      );
     case 'owner':
       return new RouterError(
         'storage_quota_exceeded',
@@ -258,11 +261,11 @@ function quotaExceeded(outcome: unknown, ownerBytes: number): RouterError {
   }
 }
 
-function storageFull(): RouterError {
+function storageFullError(): RouterError {
   return new RouterError('storage_full', 'The storage for files is full.');
 }
 
-function lapsed(): RouterError {
+function lapsedUploadError(): RouterError {
   return new RouterError('store_unavailable', 'The upload was interrupted for too long. Please try again.', {
     retryAfter: 1,
   });

@@ -44,7 +44,7 @@ export interface IdempotencyBounds {
   totalBytes: number;
 }
 
-export function idempotencyBounds(config: {
+export function toIdempotencyBounds(config: {
   IDEMPOTENCY_KEYS: number;
   IDEMPOTENCY_ANSWER_BYTES: number;
   IDEMPOTENCY_OWNER_BYTES: number;

@@ -34,12 +34,12 @@ export const checksumLength = 7;
  * Computes the last characters of a key from everything before them, so that a typo or random garbage is recognised without computing a
  * hash. The checksum is no protection against a forger, who can compute it as well.
  */
-export function keyChecksum(unchecked: string): string {
-  let rest = crc32(unchecked);
+export function computeKeyChecksum(unchecked: string): string {
+  let remainder = crc32(unchecked);
   let checksum = '';
   for (let place = 0; place < checksumLength; place++) {
-    checksum = keyAlphabet.charAt(rest % 32) + checksum;
-    rest = Math.floor(rest / 32);
+    checksum = keyAlphabet.charAt(remainder % 32) + checksum;
+    remainder = Math.floor(remainder / 32);
   }
   return checksum;
 }

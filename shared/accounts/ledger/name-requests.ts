@@ -1,4 +1,4 @@
-import { partyOfRecord, computeSessionId, sessionOwnerOf } from '../agent-sessions/session-names.ts';
+import { toKeyWithOwner, computeSessionId, sessionOwnerOf } from '../agent-sessions/session-names.ts';
 import type { LimitedParty } from '../limits/limits.ts';
 import { toDollars } from '../money.ts';
 import { deletedName } from '../people/delete-person.ts';
@@ -47,8 +47,8 @@ export function nameRequests(namesOf: FindNames): (records: readonly UsageRecord
   }
 }
 
-function sessionOf(of: Pick<UsageRecord, 'key' | 'owner'>, name: string): string {
-  return computeSessionId(sessionOwnerOf(partyOfRecord(of)), name);
+function sessionOf(record: Pick<UsageRecord, 'key' | 'owner'>, name: string): string {
+  return computeSessionId(sessionOwnerOf(toKeyWithOwner(record)), name);
 }
 
 function* partiesOf({ owner, key }: UsageRecord): Generator<LimitedParty> {

@@ -26,7 +26,7 @@ export function matchesFilter(record: UsageRecord, viewer: UsageViewer, filter: 
  * Returns false if the text of a record shows that it cannot match. Most records of a large ledger are skipped in this way, without parsing
  * their texts.
  */
-export function mayPass(
+export function mayMatch(
   text: string,
   { isAdmin, userId, keyIds, teamIds }: UsageViewer,
   { model, key, team, user, tier, purpose, code, outcome, recorded }: UsageFilter,

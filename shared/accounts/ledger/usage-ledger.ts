@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { Logger } from '#shared/core/log.ts';
 import { RedisScript, type ScriptInput } from '../redis/redis-script.ts';
-import { ledgerEntry, ledgerScripts, type LedgerEntry } from './ledger-entry.ts';
+import { toLedgerEntry, ledgerScripts, type LedgerEntry } from './ledger-entry.ts';
 import type { UsageRecord } from './usage-record.ts';
 
 const write = new RedisScript(...ledgerScripts, new URL('lua/write.lua', import.meta.url));
@@ -59,9 +59,9 @@ export class UsageLedger {
   #batch: Batch | undefined;
   #batches = 0;
   /** Batches that were written lately, oldest first, each with the time when it was written, in ms of performance.now(). */
-  #written: { batch: Batch; at: number }[] = [];
+  #writtenBatches: { batch: Batch; at: number }[] = [];
   /** Batches of `#written` that are to be written again before anything else. */
-  #again: Batch[] = [];
+  #batchesToRepeat: Batch[] = [];
   #writing: Promise<void> | undefined;
   #dropped = 0;
 
@@ -109,18 +109,18 @@ export class UsageLedger {
   }
 
   get #isBehind(): boolean {
-    return this.backlog > 0 || this.#again.length > 0;
+    return this.backlog > 0 || this.#batchesToRepeat.length > 0;
   }
 
   readonly #onConnected = (): void => {
     this.#trimWritten();
-    this.#again = this.#written.map(({ batch }) => batch);
+    this.#batchesToRepeat = this.#writtenBatches.map(({ batch }) => batch);
   };
 
   #trimWritten(): void {
     const oldest = performance.now() - rememberedMs;
-    const kept = this.#written.filter(({ at }) => at >= oldest);
-    this.#written = kept.slice(-maxRemembered);
+    const kept = this.#writtenBatches.filter(({ at }) => at >= oldest);
+    this.#writtenBatches = kept.slice(-maxRemembered);
   }
 
   #write(): Promise<void> {
@@ -133,17 +133,17 @@ export class UsageLedger {
   async #writeAll(): Promise<void> {
     try {
       while (this.#isBehind) {
-        const [again] = this.#again;
-        if (again) {
-          await write.run(this.#redis, this.#inputOf(again));
-          if (this.#again[0] === again) this.#again.shift();
+        const [oldBatch] = this.#batchesToRepeat;
+        if (oldBatch) {
+          await write.run(this.#redis, this.#toInput(oldBatch));
+          if (this.#batchesToRepeat[0] === oldBatch) this.#batchesToRepeat.shift();
           continue;
         }
         this.#batch ??= { number: ++this.#batches, records: this.#waiting.splice(0, batchSize) };
         const batch = this.#batch;
-        await write.run(this.#redis, this.#inputOf(batch));
+        await write.run(this.#redis, this.#toInput(batch));
         this.#batch = undefined;
-        this.#written.push({ batch, at: performance.now() });
+        this.#writtenBatches.push({ batch, at: performance.now() });
         this.#trimWritten();
       }
     } catch (error) {
@@ -153,10 +153,10 @@ export class UsageLedger {
 
   /** Returns the arguments of `writeUsage`, for a script that writes these requests together with something else. */
   createEntry(records: readonly UsageRecord[]): LedgerEntry {
-    return ledgerEntry(records, { prefix: this.#prefix, ...this.#bounds });
+    return toLedgerEntry(records, { prefix: this.#prefix, ...this.#bounds });
   }
 
-  #inputOf({ number, records }: Batch): ScriptInput {
+  #toInput({ number, records }: Batch): ScriptInput {
     const { args, texts } = this.createEntry(records);
     return { args: { ...args, writer: this.#writer, batch: number }, texts };
   }

@@ -31,7 +31,7 @@ const attemptSchema = z.object({
 export type UsageAttempt = z.infer<typeof attemptSchema>;
 
 const turnSchema = z.object({
-  /** A program that this release does not define counts as one that names its sessions itself. */
+  /** A program that this release does not define counts as `other`, a program that names its sessions itself. */
   program: z.enum(agentPrograms).catch('other'),
   session: z.string(),
   agent: z.string().optional(),
@@ -105,7 +105,7 @@ export interface UsageFilter {
   to?: number | undefined;
 }
 
-/** A reader of usage. An administrator sees all use, others see their own use and that of their keys and teams. */
+/** A reader of usage. An administrator sees all use, others see their own use and the use of their keys and teams. */
 export interface UsageViewer {
   userId: string;
   isAdmin: boolean;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { nextBeginning } from '../periods.ts';
 import type { PartyLimits } from './limits.ts';
-import { bucketUnit, readPartyUses, scriptParty, type Amount, type PartyUse } from './party-use.ts';
+import { bucketUnit, readPartyUses, toScriptParty, type Amount, type PartyUse } from './party-use.ts';
 import { addTo, zeroQuantity, quantityNames, ShareDemand, type Quantity } from './share-demand.ts';
 
 /**
@@ -43,11 +43,11 @@ export class Share {
   #spent = zeroQuantity();
   #uses: readonly PartyUse[] = [];
   #number = 0;
-  #confirmed = 0;
+  #confirmedReports = 0;
   /** The report that was sent and is not answered yet. */
   #report: ShareReport | undefined;
   /** The number of ended requests in `#report`. */
-  #reported = 0;
+  #reportedCount = 0;
   #hasFailed = false;
   /** The time in Redis's first reply, in ms since 1970. All requests of the share count in the day of that time. */
   #beganAt: number | undefined;
@@ -73,11 +73,11 @@ export class Share {
 
   /** Number of finished requests that Redis has not counted yet. */
   get uncounted(): number {
-    return this.#ended + this.#reported;
+    return this.#ended + this.#reportedCount;
   }
 
-  get confirmed(): number {
-    return this.#confirmed;
+  get confirmedReports(): number {
+    return this.#confirmedReports;
   }
 
   /** Whether Redis may have the share. */
@@ -91,7 +91,7 @@ export class Share {
   }
 
   /** Whether the share has room for requests to come. */
-  get isHolding(): boolean {
+  get hasRoom(): boolean {
     return quantityNames.some((name) => this.#free[name] > 0);
   }
 
@@ -102,7 +102,7 @@ export class Share {
 
   /** Returns whether the share is no longer needed. */
   isIdle(now: number): boolean {
-    const isUsed = this.#running > 0 || this.uncounted > 0 || this.isReporting || this.isHolding;
+    const isUsed = this.#running > 0 || this.uncounted > 0 || this.isReporting || this.hasRoom;
     return !isUsed && (now - this.#askedAt >= pauseMs || this.isOver(now));
   }
 
@@ -138,13 +138,13 @@ export class Share {
    * counted it before or after that call. Then `uses` is returned unchanged, with the room of the share.
    */
   observe(uses: readonly PartyUse[], confirmed: number): readonly PartyUse[] {
-    if (confirmed !== this.#confirmed) return uses;
+    if (confirmed !== this.#confirmedReports) return uses;
     this.#uses = uses;
-    return this.status();
+    return this.readUses();
   }
 
   /** Returns the last known use of the parties, without the free room of this share, which Redis counts as reserved. */
-  status(): PartyUse[] {
+  readUses(): PartyUse[] {
     const { requests, tokens, cost } = this.#free;
     const correctPeriod = ({ spent, reserved }: PartyUse['day']): PartyUse['day'] => ({
       spent,
@@ -171,7 +171,7 @@ export class Share {
     if (!this.isStored) return this.#demand.isBusy && now >= this.#nearUntil;
     if ((this.#ended > 0 && sinceMs >= reportMs) || sinceMs >= this.#times.renewEveryMs) return true;
     if (sinceMs >= pauseMs && (this.#begun > 0 || this.#usableUntil === 0)) return true;
-    if (this.#isLeaving(now) && this.isHolding) return true;
+    if (this.#isLeaving(now) && this.hasRoom) return true;
     return (
       now >= this.#nearUntil && this.#isLow() && (this.#demand.isSlow ? this.#demand.isBusy : this.#demand.hasDemand)
     );
@@ -202,11 +202,11 @@ export class Share {
       spent: this.#spent,
       drawn: { ...this.#drawn },
       free: { ...this.#free },
-      more: leaves || !this.#isLow() ? undefined : this.#missing(),
+      more: leaves || !this.#isLow() ? undefined : this.#computeMissing(),
       least: { ...this.#demand.mean },
-      parties: this.#parties.map(scriptParty),
+      parties: this.#parties.map(toScriptParty),
     };
-    this.#reported = this.#ended;
+    this.#reportedCount = this.#ended;
     this.#begun = 0;
     this.#ended = 0;
     this.#spent = zeroQuantity();
@@ -219,8 +219,8 @@ export class Share {
     [isKept, isFar, requests = 0, tokens = 0, cost = 0, at = 0, ...numbers]: readonly number[],
   ): void {
     this.#report = undefined;
-    this.#confirmed++;
-    this.#reported = 0;
+    this.#confirmedReports++;
+    this.#reportedCount = 0;
     this.#uses = readPartyUses(this.#parties, [at, ...numbers]);
     if (isKept !== 1) this.#free = zeroQuantity();
     addTo(this.#free, requests, { tokens, cost });
@@ -251,7 +251,7 @@ export class Share {
     return quantityNames.some((name) => this.#free[name] * 2 < this.#demand.target[name]);
   }
 
-  #missing(): Quantity {
+  #computeMissing(): Quantity {
     const missing = zeroQuantity();
     for (const name of quantityNames) missing[name] = Math.max(0, this.#demand.target[name] - this.#free[name]);
     return missing;

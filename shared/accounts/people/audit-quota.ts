@@ -28,8 +28,8 @@ export function chooseQuota({ actor, action, target, ofTeam = false }: QuotaInpu
   const isPrivileged = actor === null || actor.role === 'admin' || action === 'user.create';
   if (isPrivileged) return { name: 'privileged', maxEntries: 100_000, merges: false };
   const [subject = ''] = action.split('.');
-  const isOfOther = target?.kind === 'user' && target.id !== actor.id;
-  if (sharedThings.has(subject) || isOfOther) return { name: `people:${actor.id}`, maxEntries: 1_000, merges: true };
+  const isAboutOther = target?.kind === 'user' && target.id !== actor.id;
+  if (sharedThings.has(subject) || isAboutOther) return { name: `people:${actor.id}`, maxEntries: 1_000, merges: true };
   const name = ofTeam ? 'of-teams' : subject === 'user' ? 'self' : 'own';
   return { name: `${name}:${actor.id}`, maxEntries: 200, merges: true };
 }

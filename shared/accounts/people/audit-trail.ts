@@ -28,9 +28,9 @@ const maxRead = 10_000;
 /** Maximum characters of an entry's details. See `shortenDetails`. */
 const maxDetails = 4_096;
 
-const details = z.record(z.string(), z.unknown());
-const target = z.object({ kind: z.string(), id: z.string(), name: z.string() });
-const origin = z.object({
+const detailsSchema = z.record(z.string(), z.unknown());
+const targetSchema = z.object({ kind: z.string(), id: z.string(), name: z.string() });
+const originSchema = z.object({
   address: z.string().optional(),
   session: z.string().optional(),
   commandLine: z.string().optional(),
@@ -39,10 +39,10 @@ const origin = z.object({
 const noteSchema = z.object({
   actor: z.object({ id: z.string(), name: z.string() }).nullable(),
   action: z.string(),
-  target: target.nullable(),
-  details,
+  target: targetSchema.nullable(),
+  details: detailsSchema,
   // An entry of another release stays readable, whatever the form of its origin.
-  from: origin.optional().catch(undefined),
+  from: originSchema.optional().catch(undefined),
 });
 const entrySchema = z.object({
   note: storedJson(noteSchema),
@@ -63,9 +63,9 @@ export interface AuditNote {
   actor: { id: string; name: string; role: UserRole } | null;
   /** What was done, such as `key.create` or `user.block`. */
   action: string;
-  target: z.output<typeof target> | null;
+  target: z.output<typeof targetSchema> | null;
   /** Old and new values, never a secret. */
-  details: z.output<typeof details>;
+  details: z.output<typeof detailsSchema>;
   /** Whether the changed thing, such as a key, belongs to a team. Decides on the quota, and is not stored. */
   ofTeam?: boolean | undefined;
   /** Where the change came from; absent if unknown. */
@@ -110,7 +110,7 @@ export interface AuditPage {
   next: string | undefined;
 }
 
-export interface AuditTrailParts {
+export interface AuditTrailOptions {
   /** Returns the milliseconds for which an entry is kept. */
   keptMs: () => Promise<number>;
   report: ReportUnreadable;
@@ -125,10 +125,10 @@ export class AuditTrail {
   readonly #redis: Redis;
   readonly #names: AccountNames;
   readonly #entries: StoredRecords<z.output<typeof entrySchema>>;
-  readonly #keptMs: AuditTrailParts['keptMs'];
+  readonly #keptMs: AuditTrailOptions['keptMs'];
 
   /** @param prefix start of all names in Redis */
-  constructor(redis: Redis, prefix: string, { keptMs, report }: AuditTrailParts) {
+  constructor(redis: Redis, prefix: string, { keptMs, report }: AuditTrailOptions) {
     const names = accountNames(prefix);
     this.#redis = redis;
     this.#keptMs = keptMs;
@@ -170,11 +170,11 @@ export class AuditTrail {
       const range = [this.#names.auditIndex, start, String(oldest), 'BYSCORE', 'REV', 'LIMIT', 0, readAtOnce] as const;
       const ids = await callRedis(this.#redis.zrange(...range));
       const found = await Promise.all(ids.map((id) => skipUnreadable(this.#find(id))));
-      for (const [at, entry] of found.entries()) {
-        if (!entry || !passes(entry, filter)) continue;
+      for (const [index, entry] of found.entries()) {
+        if (!entry || !matches(entry, filter)) continue;
         entries.push(entry);
         if (entries.length < limit) continue;
-        const isLast = at === found.length - 1 && ids.length < readAtOnce;
+        const isLast = index === found.length - 1 && ids.length < readAtOnce;
         return { entries, next: isLast ? undefined : entry.id };
       }
       const last = ids.at(-1);
@@ -193,8 +193,8 @@ export class AuditTrail {
     const others = [first, ...between].flatMap(({ details }) =>
       'after' in details ? [details['after']] : 'tooLong' in details ? [details] : [],
     );
-    const passed = others.length === 0 ? {} : { between: others };
-    return { ...note, details: { ...note.details, ...start, ...passed }, id, at, count, since };
+    const middle = others.length === 0 ? {} : { between: others };
+    return { ...note, details: { ...note.details, ...start, ...middle }, id, at, count, since };
   }
 }
 
@@ -203,23 +203,27 @@ function newestId(to: number | undefined): string {
   return to === undefined ? '+inf' : String((to + 1) * 1_000 - 1);
 }
 
-function passes(entry: AuditEntry, { actor, action, target: changed, to }: AuditFilter): boolean {
-  if (actor !== undefined && !isBy(entry, actor)) return false;
-  if (changed !== undefined && entry.target?.id !== changed) return false;
+function matches(entry: AuditEntry, { actor, action, target: changedThing, to }: AuditFilter): boolean {
+  if (actor !== undefined && !isMadeBy(entry, actor)) return false;
+  if (changedThing !== undefined && entry.target?.id !== changedThing) return false;
   if (to !== undefined && entry.at > to) return false;
   if (action === undefined) return true;
   return action.endsWith('.*') ? entry.action.startsWith(action.slice(0, -1)) : entry.action === action;
 }
 
-function isBy({ actor, from }: AuditEntry, id: string): boolean {
+function isMadeBy({ actor, from }: AuditEntry, id: string): boolean {
   return actor?.id === id || from?.token?.id === id.replace(/^token:/, '');
 }
 
 /** Returns the same hash for changes of the same fields of the same thing from the same origin, whatever their values are. */
 function actionHash(
   quota: string,
-  { action, target: changed, from, details: { before, after, ...others } }: AuditNote,
+  { action, target: changedThing, from, details: { before, after, ...others } }: AuditNote,
 ): string {
   const fields = typeof after === 'object' && after !== null ? Object.keys(after).sort() : typeof before;
-  return hash('sha256', JSON.stringify([quota, action, changed?.kind, changed?.id, from, others, fields]), 'base64url');
+  return hash(
+    'sha256',
+    JSON.stringify([quota, action, changedThing?.kind, changedThing?.id, from, others, fields]),
+    'base64url',
+  );
 }

@@ -45,7 +45,7 @@ export const readCeilingSchema = z.object({
 export const storedCeilingSchema = storedJson(readCeilingSchema);
 
 /** The class, tiers and models that a key or a sign-in session may use under its ceilings. */
-export interface Capped {
+export interface CappedSettings {
   class: PriorityClass;
   tiers: readonly Tier[] | undefined;
   /** The lists of models of those ceilings that have a list. */
@@ -55,14 +55,14 @@ export interface Capped {
 /** Applies ceilings to a class and to tiers (undefined: all). */
 export function applyCeilings(
   ceilings: readonly (Ceiling | undefined)[],
-  own: { class: PriorityClass; tiers: readonly Tier[] | undefined },
-): Capped {
+  settings: { class: PriorityClass; tiers: readonly Tier[] | undefined },
+): CappedSettings {
   const ceilingsSet = ceilings.filter((each) => each !== undefined);
-  const tierLists = [own.tiers, ...ceilingsSet.map((each) => each.tiers)].filter((list) => list !== undefined);
+  const tierLists = [settings.tiers, ...ceilingsSet.map((each) => each.tiers)].filter((list) => list !== undefined);
   const [first, ...others] = tierLists;
   const ownerModels = ceilingsSet.flatMap(({ models }) => (models === undefined ? [] : [models]));
   return {
-    class: lowestClass([own.class, ...ceilingsSet.flatMap(({ maxClass }) => maxClass ?? [])]),
+    class: lowestClass([settings.class, ...ceilingsSet.flatMap(({ maxClass }) => maxClass ?? [])]),
     tiers: first?.filter((tier) => others.every((list) => list.includes(tier))),
     ...(ownerModels.length > 0 && { ownerModels }),
   };

@@ -54,7 +54,7 @@ const storedNewMembers = storedJson(z.object({ limits: z.object(limitsSchema.sha
 
 const storedAlertEmails = storedJson(z.object(alertEmailsSchema.shape));
 
-export interface PersonStart {
+export interface NewPersonSettings {
   limits?: Limits;
   ceiling?: Ceiling;
 }
@@ -108,7 +108,7 @@ export class ConsoleSettingsStore {
   }
 
   /** Returns the limits and the ceiling of a new person. Administrators get neither, because they could remove both themselves. */
-  async readPersonStart(role: UserRole): Promise<PersonStart> {
+  async readNewPersonSettings(role: UserRole): Promise<NewPersonSettings> {
     if (role === 'admin') return {};
     const { limits, ceiling } = (await this.read()).newMembers;
     return { ...(Object.keys(limits).length > 0 && { limits }), ...(Object.keys(ceiling).length > 0 && { ceiling }) };

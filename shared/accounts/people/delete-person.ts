@@ -13,7 +13,7 @@ import type { UserStore } from './user-store.ts';
 
 const removeUser = new RedisScript(new URL('lua/remove-user.lua', import.meta.url));
 
-export interface DeletePersonParts {
+export interface DeletePersonDependencies {
   redis: Redis;
   /** Start of all names in Redis. */
   prefix: string;
@@ -31,12 +31,12 @@ export type PersonDeletion = 'deleted' | 'last admin' | 'unknown';
  * id.
  * @throws RouterError `store_unavailable`
  */
-export async function deletePerson(parts: DeletePersonParts, id: string): Promise<PersonDeletion> {
-  const { redis, prefix, users, keys, adminTokens } = parts;
+export async function deletePerson(dependencies: DeletePersonDependencies, id: string): Promise<PersonDeletion> {
+  const { redis, prefix, users, keys, adminTokens } = dependencies;
   const names = accountNames(prefix);
-  const blocked = await users.change(id, { blocked: true }, Date.now());
-  if (blocked === 'last admin') return blocked;
-  if (blocked !== 'changed') return 'unknown';
+  const outcome = await users.change(id, { blocked: true }, Date.now());
+  if (outcome === 'last admin') return outcome;
+  if (outcome !== 'changed') return 'unknown';
   const keyIds = await callRedis(redis.zrange(names.keysOf(id), '0', '-1'));
   for (const keyId of keyIds) await keys.revoke(keyId, Date.now());
   for (const token of await adminTokens.list(id)) await adminTokens.remove(token);
@@ -44,7 +44,7 @@ export async function deletePerson(parts: DeletePersonParts, id: string): Promis
   await removeAllOfOwner(redis, prefix, id);
   await removeWebhooksOfOwner(redis, prefix, `user:${id}`);
   await removeAgentSessionsOfOwner(redis, prefix, `user:${id}`);
-  await removeNames(parts, id, keyIds);
+  await removeNames(dependencies, id, keyIds);
   const args = {
     id,
     revokedUntil: Date.now() + acceptedMs,
@@ -52,7 +52,7 @@ export async function deletePerson(parts: DeletePersonParts, id: string): Promis
     sessionPrefix: names.session(''),
     programPrefix: names.program(''),
   };
-  const own = [
+  const redisNames = [
     names.user(id),
     names.userEmails,
     names.users,
@@ -66,11 +66,15 @@ export async function deletePerson(parts: DeletePersonParts, id: string): Promis
     names.secondFactor(id),
     names.connectionsOf(id),
   ];
-  return (await removeUser.run(redis, { keys: own, args })) as PersonDeletion;
+  return (await removeUser.run(redis, { keys: redisNames, args })) as PersonDeletion;
 }
 
 /** Removes the names by which lists of requests name the keys and sign-in sessions of the person. */
-async function removeNames({ redis, prefix }: DeletePersonParts, id: string, keyIds: readonly string[]): Promise<void> {
+async function removeNames(
+  { redis, prefix }: DeletePersonDependencies,
+  id: string,
+  keyIds: readonly string[],
+): Promise<void> {
   const names = accountNames(prefix);
   const teams = await callRedis(redis.hkeys(names.teamsOf(id)));
   const identities = [`session:${id}`, ...teams.map((team) => `session:${id}:${team}`)];

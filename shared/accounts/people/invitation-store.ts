@@ -6,7 +6,7 @@ import { RedisScript } from '../redis/redis-script.ts';
 import { generateId } from '../keys/generate-key.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
 import { toStoredFields } from '../redis/stored-value.ts';
-import { generateToken, tokenHash } from './secret-token.ts';
+import { generateToken, hashToken } from './secret-token.ts';
 import { userRoles, type UserRole } from './user.ts';
 
 const createInvitation = new RedisScript(new URL('lua/create-invitation.lua', import.meta.url));
@@ -36,7 +36,7 @@ export interface NewInvitation {
   teamId?: string | undefined;
   invitedBy: string;
   /** Milliseconds after the creation of the invitation for which its link can be used. */
-  ms: number;
+  usableMs: number;
 }
 
 /** The open invitations, in Redis, where they expire. Every method throws `store_unavailable` while Redis is unavailable. */
@@ -68,17 +68,31 @@ export class InvitationStore {
   /**
    * Creates an invitation. Only this call returns the token of its link. Returns `email taken` if a person with an account has the address.
    */
-  async create(invited: NewInvitation): Promise<CreatedInvitation | 'email taken' | 'no team' | 'too many'> {
-    const { email, role, teamId, invitedBy, ms } = invited;
+  async create(newInvitation: NewInvitation): Promise<CreatedInvitation | 'email taken' | 'no team' | 'too many'> {
+    const { email, role, teamId, invitedBy, usableMs: ms } = newInvitation;
     const token = generateToken();
     const createdAt = Date.now();
     const expiresAt = createdAt + ms;
-    const facts = { id: generateId(), email, role, createdAt, expiresAt, invitedBy, linkHash: tokenHash(token) };
-    const invitation = { ...facts, ...(teamId === undefined ? {} : { teamId }) };
+    const invitationFacts = {
+      id: generateId(),
+      email,
+      role,
+      createdAt,
+      expiresAt,
+      invitedBy,
+      linkHash: hashToken(token),
+    };
+    const invitation = { ...invitationFacts, ...(teamId === undefined ? {} : { teamId }) };
     const { invitation: record, invitationLink, invitations, userEmails, team } = this.#names;
-    const names = [record(facts.id), invitationLink(facts.linkHash), invitations, userEmails, team(teamId ?? '')];
+    const names = [
+      record(invitationFacts.id),
+      invitationLink(invitationFacts.linkHash),
+      invitations,
+      userEmails,
+      team(teamId ?? ''),
+    ];
     const args = {
-      id: facts.id,
+      id: invitationFacts.id,
       email,
       now: createdAt,
       expiresAt,

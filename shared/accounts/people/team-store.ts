@@ -93,11 +93,11 @@ export class TeamStore {
   }
 
   async membersOf(id: string): Promise<Roles> {
-    return rolesOf(await readHash(this.#redis, this.#names.membersOf(id)));
+    return toRoles(await readHash(this.#redis, this.#names.membersOf(id)));
   }
 
   async teamsOf(userId: string): Promise<Roles> {
-    return rolesOf(await readHash(this.#redis, this.#names.teamsOf(userId)));
+    return toRoles(await readHash(this.#redis, this.#names.teamsOf(userId)));
   }
 
   async create(name: string): Promise<TeamRecord> {
@@ -159,7 +159,7 @@ export class TeamStore {
     const names = [team(id), membersOf(id), user(userId), teamsOf(userId)];
     const before = await setMember.run(this.#redis, { keys: names, args: { teamId: id, userId, role, onlyNew } });
     if (before === '') return undefined;
-    return before === 'unknown' ? before : knownRole(String(before));
+    return before === 'unknown' ? before : toKnownRole(String(before));
   }
 
   /** Removes a person from a team. Returns false when the person was not in the team. */
@@ -171,11 +171,11 @@ export class TeamStore {
   }
 }
 
-function rolesOf(fields: Record<string, string> = {}): Roles {
-  return new Map(Object.entries(fields).map(([id, role]) => [id, knownRole(role)]));
+function toRoles(fields: Record<string, string> = {}): Roles {
+  return new Map(Object.entries(fields).map(([id, role]) => [id, toKnownRole(role)]));
 }
 
 /** Returns a role that this release defines. Any other role counts as `member`, the lowest one. */
-function knownRole(role: string): TeamRole {
+function toKnownRole(role: string): TeamRole {
   return role === 'owner' ? role : 'member';
 }

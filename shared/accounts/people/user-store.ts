@@ -73,14 +73,20 @@ export class UserStore {
   /** Returns the names of those people who exist, by id. */
   async readNames(ids: readonly string[]): Promise<Map<string, string>> {
     const names = await Promise.all(ids.map((id) => callRedis(this.#redis.hget(this.#names.user(id), 'name'))));
-    return new Map(ids.flatMap((id, at) => (names[at] ? [[id, names[at]]] : [])));
+    return new Map(ids.flatMap((id, index) => (names[index] ? [[id, names[index]]] : [])));
   }
 
   /** Creates the account of a person who signs in later: with a link for a password, or at a provider with this address. */
   async create(person: NewUser): Promise<UserRecord | 'email taken'> {
     // No password matches an empty hash.
-    const made = { id: generateId(), passwordHash: '', epoch: 0, createdAt: Date.now(), confirmedEmail: person.email };
-    const user: UserRecord = { ...person, ...made };
+    const defaults = {
+      id: generateId(),
+      passwordHash: '',
+      epoch: 0,
+      createdAt: Date.now(),
+      confirmedEmail: person.email,
+    };
+    const user: UserRecord = { ...person, ...defaults };
     const { userEmails, user: record, users, admins } = this.#names;
     const { id: userId, email, role, createdAt } = user;
     const keys = [userEmails, record(userId), users, admins];

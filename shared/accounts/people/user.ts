@@ -45,7 +45,7 @@ export const userRecordSchema = z.object({
   ceiling: storedCeilingSchema.optional(),
   /** False if the person wants no alerts by e-mail. `mails.lua` reads this field, too. */
   alertEmails: z.stringbool().optional().catch(undefined),
-  /** Time of the last request with a sign-in session, to the minute. */
+  /** Time of the last request with a sign-in session. The time may be up to a minute old. */
   lastSeenAt: z.coerce.number().optional(),
   revision: revisionSchema,
 });
@@ -113,7 +113,7 @@ export const displayNameSchema = z
 
 /**
  * An e-mail address in the form in which addresses are stored and compared: in lower case. Letters outside ASCII are refused before the
- * conversion. The Kelvin sign, for example, has a plain k as its lower case, so that one address would become another one.
+ * conversion. The Kelvin sign, for example, has a plain k as its lower case, so that one address would become another address.
  */
 export const emailSchema = z
   .string()

@@ -55,8 +55,8 @@ export type NewClaims = Omit<AccessClaims, 'iat' | 'exp'>;
  * Signs an access token, a JWT (RFC 9068).
  * @throws RouterError `store_unavailable`
  */
-export async function signAccessToken(keys: Pick<SigningKeys, 'current'>, claims: NewClaims): Promise<string> {
-  const { id, privateKey } = await keys.current();
+export async function signAccessToken(keys: Pick<SigningKeys, 'ensureCurrent'>, claims: NewClaims): Promise<string> {
+  const { id, privateKey } = await keys.ensureCurrent();
   const now = Math.floor(Date.now() / 1_000);
   return new SignJWT(claims)
     .setProtectedHeader({ alg: algorithm, typ: tokenType, kid: id })

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
 import { generateId } from '../keys/generate-key.ts';
-import { generateToken, tokenHash, isToken } from '../people/secret-token.ts';
+import { generateToken, hashToken, isToken } from '../people/secret-token.ts';
 import type { UserRecord } from '../people/user.ts';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { callRedis, readHash } from '../redis/call-redis.ts';
@@ -91,14 +91,14 @@ export class DeviceCodes {
     clientId,
   }: Pick<DeviceRequest, 'client' | 'address'> & { clientId?: string | undefined }): Promise<DeviceStart> {
     const deviceCode = generateToken();
-    const deviceHash = tokenHash(deviceCode);
+    const deviceHash = hashToken(deviceCode);
     const now = Date.now();
-    const clientHash = clientId === undefined ? undefined : tokenHash(clientId);
+    const clientHash = clientId === undefined ? undefined : hashToken(clientId);
     const from = addressGroup(address);
     const facts = { client, clientHash, address, from, createdAt: now, state: 'pending', intervalMs: devicePollMs };
     const fields = toStoredFields(facts);
     for (let attempt = 0; attempt < maxCodeTries; attempt++) {
-      const userCode = newUserCode();
+      const userCode = generateUserCode();
       const keys = [
         this.#names.device(deviceHash),
         this.#names.userCode(userCode),
@@ -107,10 +107,10 @@ export class DeviceCodes {
       ];
       const args = { deviceHash, now, liveMs: deviceLifeMs, most: maxWaiting, maxPerAddress, fields };
       const [outcome, waitMs = 0] = (await beginDevice.run(this.#redis, { keys, args })) as [string, number?];
-      if (outcome === 'begun') return { deviceCode, userCode: shownCode(userCode) };
-      if (outcome === 'too many') throw tooMany(waitMs);
+      if (outcome === 'begun') return { deviceCode, userCode: formatUserCode(userCode) };
+      if (outcome === 'too many') throw tooManySignInsError(waitMs);
     }
-    throw tooMany(0);
+    throw tooManySignInsError(0);
   }
 
   /**
@@ -144,7 +144,7 @@ export class DeviceCodes {
     if (!isToken(deviceCode)) return { state: 'expired' };
     const now = Date.now();
     const args = {
-      clientHash: clientId === undefined ? undefined : tokenHash(clientId),
+      clientHash: clientId === undefined ? undefined : hashToken(clientId),
       now,
       slackMs,
       claimedMs,
@@ -157,7 +157,7 @@ export class DeviceCodes {
       programPrefix: this.#names.program(''),
       programsOfPrefix: this.#names.programsOf(''),
     };
-    const keys = [this.#names.device(tokenHash(deviceCode)), this.#names.revokedPrograms];
+    const keys = [this.#names.device(hashToken(deviceCode)), this.#names.revokedPrograms];
     const outcome = (await claimDevice.run(this.#redis, { keys, args })) as string[];
     const [state, programId = '', userId = '', teamId = '', ...signedOut] = outcome;
     if (state !== 'approved') return { state: state as 'pending' | 'slow down' | 'denied' | 'expired' };
@@ -175,18 +175,18 @@ export class DeviceCodes {
 }
 
 /** @param waitMs milliseconds until a waiting sign-in expires */
-function tooMany(waitMs: number): RouterError {
+function tooManySignInsError(waitMs: number): RouterError {
   const retryAfter = Math.max(1, Math.ceil(waitMs / 1_000));
   const [amount, unit] = retryAfter > 60 ? [Math.ceil(retryAfter / 60), 'minute'] : [retryAfter, 'second'];
   const message = `Too many programs are signing in. Try again in ${amount} ${unit}${amount === 1 ? '' : 's'}.`;
   return new RouterError('rate_limit_exceeded', message, { retryAfter });
 }
 
-function newUserCode(): string {
+function generateUserCode(): string {
   return Array.from({ length: codeLength }, () => codeLetters.charAt(randomInt(codeLetters.length))).join('');
 }
 
-function shownCode(code: string): string {
+function formatUserCode(code: string): string {
   return `${code.slice(0, codeLength / 2)}-${code.slice(codeLength / 2)}`;
 }
 

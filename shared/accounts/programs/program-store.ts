@@ -58,7 +58,7 @@ export interface SignedOut {
 }
 
 /** The outcome of a refresh. `ended`, `replayed`: the program was signed out now. `late`: the token was replaced after it was presented. */
-export type Refresh =
+export type RefreshOutcome =
   | { state: 'refreshed'; token: RefreshToken; userId: string; teamId: string | undefined }
   | { state: 'ended' | 'replayed'; userId: string }
   | { state: 'unknown' }
@@ -98,7 +98,7 @@ export class ProgramStore {
   async refresh(
     { programId: id, generation }: RefreshToken,
     programBefore: Pick<Program, 'generation'>,
-  ): Promise<Refresh> {
+  ): Promise<RefreshOutcome> {
     const now = Date.now();
     const args = {
       id,
@@ -115,7 +115,7 @@ export class ProgramStore {
     };
     const keys = [this.#names.program(id), this.#names.revokedPrograms];
     const outcome = (await refreshProgram.run(this.#redis, { keys, args })) as [
-      Refresh['state'],
+      RefreshOutcome['state'],
       ...(string | number)[],
     ];
     const [state, next = 0, userId = '', teamId = ''] = outcome;
@@ -138,7 +138,7 @@ export class ProgramStore {
   }
 
   /** Returns the ids of signed-out programs whose access tokens may not have expired yet. */
-  async signedOut(): Promise<string[]> {
+  async listSignedOut(): Promise<string[]> {
     const name = this.#names.revokedPrograms;
     const steps = this.#redis.multi().zremrangebyscore(name, '-inf', Date.now()).zrange(name, '0', '-1');
     const [, ids] = await callRedisAll(steps);

@@ -49,7 +49,7 @@ export interface RecordingBounds {
   totalBytes: number;
 }
 
-export function recordingBounds(config: {
+export function toRecordingBounds(config: {
   RECORDINGS_HOURS: number;
   RECORDINGS_KEPT: number;
   RECORDINGS_OWNER_BYTES: number;

@@ -37,16 +37,16 @@ export class RedisScript {
    * @throws RouterError `store_unavailable`; Redis may have run the script all the same
    */
   async run(redis: Redis, { keys = [], args, texts = [] }: ScriptInput): Promise<unknown> {
-    const sent = [...keys, wellFormed(JSON.stringify(args)), ...texts];
+    const argv = [...keys, replaceLoneSurrogates(JSON.stringify(args)), ...texts];
     gatherWrites(redis);
     try {
-      if (this.#isSent) return await redis.evalsha(this.#digest, keys.length, ...sent);
+      if (this.#isSent) return await redis.evalsha(this.#digest, keys.length, ...argv);
     } catch (error) {
       if (!isUnknownScript(error)) throw storeUnavailable(error);
     }
     this.#isSent = true;
     try {
-      return await redis.eval(this.#text, keys.length, ...sent);
+      return await redis.eval(this.#text, keys.length, ...argv);
     } catch (error) {
       throw storeUnavailable(error);
     }
@@ -57,7 +57,7 @@ export class RedisScript {
  * Replaces halves of surrogate pairs in JSON, because `cjson` refuses to read them. Otherwise, a script that writes the input of many
  * clients would fail for all of them, however often it is tried again.
  */
-function wellFormed(json: string): string {
+function replaceLoneSurrogates(json: string): string {
   if (!json.includes('\\ud')) return json;
   return json.replace(/\\(?:ud[89a-f][\da-f]{2}|.)/g, (escape) => (escape.length === 6 ? '\ufffd' : escape));
 }

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { readHash } from './call-redis.ts';
-import { mapInPages } from './in-pages.ts';
+import { mapInPages } from './map-in-pages.ts';
 
 /** Milliseconds after which a record is logged again. */
 const reportedAgainMs = 600_000;
@@ -57,11 +57,11 @@ export interface RecordKind<T> {
 /** Reads the records of one kind. A record that cannot be read is reported. */
 export class StoredRecords<T> {
   readonly #redis: Redis;
-  readonly #of: RecordKind<T>;
+  readonly #recordKind: RecordKind<T>;
 
-  constructor(redis: Redis, of: RecordKind<T>) {
+  constructor(redis: Redis, recordKind: RecordKind<T>) {
     this.#redis = redis;
-    this.#of = of;
+    this.#recordKind = recordKind;
   }
 
   /**
@@ -69,7 +69,7 @@ export class StoredRecords<T> {
    * @throws UnreadableRecordError for a record that cannot be read; RouterError `store_unavailable` when Redis does not answer in time
    */
   async find(id: string): Promise<T | undefined> {
-    const { kind, nameOf, schema, report } = this.#of;
+    const { kind, nameOf, schema, report } = this.#recordKind;
     const fields = await readHash(this.#redis, nameOf(id));
     if (fields && Object.keys(fields).length === 0) return undefined;
     const read = readStored(schema, fields);
@@ -89,9 +89,9 @@ export class StoredRecords<T> {
 }
 
 /** Returns the record that a search finds; undefined if the record cannot be read. */
-export async function skipUnreadable<T>(finding: Promise<T | undefined>): Promise<T | undefined> {
+export async function skipUnreadable<T>(search: Promise<T | undefined>): Promise<T | undefined> {
   try {
-    return await finding;
+    return await search;
   } catch (error) {
     if (error instanceof UnreadableRecordError) return undefined;
     throw error;

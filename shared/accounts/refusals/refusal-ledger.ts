@@ -82,7 +82,7 @@ export class RefusalLedger {
 
   async #writeBatch(): Promise<void> {
     if (!this.#isBehind) return;
-    this.#batch ??= this.#take();
+    this.#batch ??= this.#takeBatch();
     try {
       await write.run(this.#redis, { args: this.#batch });
       this.#batch = undefined;
@@ -91,13 +91,13 @@ export class RefusalLedger {
     }
   }
 
-  #take(): Batch {
+  #takeBatch(): Batch {
     const samples = this.#sampler.take();
     const batch = {
       prefix: this.#prefix,
       writer: this.#writer,
       batch: ++this.#batches,
-      periods: this.#counts.periods(),
+      periods: this.#counts.toPeriods(),
       samples: samples.map(({ stream, sample }) => ({
         stream,
         most: sampleStreams[stream],

@@ -12,6 +12,6 @@ export type CountedStep = 'hour' | 'day';
 export const refusalsKeptMs: Record<CountedStep, number> = { hour: 8 * dayMs, day: 90 * dayMs };
 
 /** Returns the name of a period with counts, such as `2026-11-21T07` or `2026-11-21`. */
-export function countedPeriod(step: CountedStep, beginning: number): string {
+export function countedPeriodName(step: CountedStep, beginning: number): string {
   return step === 'hour' ? new Date(beginning).toISOString().slice(0, 13) : periodName('day', beginning);
 }

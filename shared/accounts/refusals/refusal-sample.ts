@@ -22,7 +22,7 @@ export type RefusalSample = z.infer<typeof refusalSampleSchema>;
 
 /**
  * The streams of samples, each with its maximum of samples. Requests without a known key have a separate stream, so that their samples
- * cannot displace those of keys.
+ * cannot displace samples of keys.
  */
 export const sampleStreams = { 'samples-of-keys': 200, 'samples-of-nobody': 50 } as const;
 export type SampleStream = keyof typeof sampleStreams;

@@ -16,7 +16,7 @@ export class OwnerKeys {
   }
 
   /** Returns the keys that are sent with a grant, see `Grant.ownerKey`; undefined while no secret is known. */
-  ofGrant(owner: string): string | undefined {
+  deriveGrantKeys(owner: string): string | undefined {
     const keys = this.#derive(owner, 'answers').map((key) => key.toString('base64url'));
     return keys.length === 0 ? undefined : keys.join('.');
   }

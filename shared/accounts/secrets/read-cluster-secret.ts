@@ -11,9 +11,9 @@ import { callRedis } from '../redis/call-redis.ts';
 export async function readClusterSecret(
   redis: Redis,
   prefix: string,
-  set: readonly Buffer[] | undefined,
+  operatorSecrets: readonly Buffer[] | undefined,
 ): Promise<readonly Buffer[]> {
-  if (set) return set;
+  if (operatorSecrets) return operatorSecrets;
   const storedSecret = await callRedis(redis.get(accountNames(prefix).clusterSecret));
   return storedSecret === null ? [] : [Buffer.from(storedSecret, 'base64url')];
 }

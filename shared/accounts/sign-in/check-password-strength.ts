@@ -4,10 +4,10 @@ import { FairQueue } from '../keys/fair-queue.ts';
 import type { PasswordStrengthResult, PasswordStrengthInput } from './password-strength-worker.ts';
 
 /** Maximum of milliseconds for one password, including the time to load the dictionaries. */
-const longestMs = 20_000;
+const maxCheckMs = 20_000;
 
 /** Checks one password at a time, because each check takes a core for a second, and 60 MB meanwhile. */
-const queue = new FairQueue({ concurrency: 1, waitingPerOwner: 4, waiting: 32 });
+const checkQueue = new FairQueue({ concurrency: 1, waitingPerOwner: 4, waiting: 32 });
 
 /**
  * Estimates how hard a password is to guess, by dictionaries, keyboards, dates and repetitions, and by what is known of its owner. The
@@ -22,11 +22,11 @@ export function checkPasswordStrength(
   password: string,
   known: readonly string[],
 ): Promise<string | undefined> {
-  return queue.run(owner, async () => {
+  return checkQueue.run(owner, async () => {
     const workerData: PasswordStrengthInput = { password, known };
     const worker = new Worker(new URL('password-strength-worker.ts', import.meta.url), { workerData });
     try {
-      const [judgement] = (await once(worker, 'message', { signal: AbortSignal.timeout(longestMs) })) as [
+      const [judgement] = (await once(worker, 'message', { signal: AbortSignal.timeout(maxCheckMs) })) as [
         PasswordStrengthResult,
       ];
       return judgement.weakness;

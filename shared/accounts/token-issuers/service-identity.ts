@@ -22,7 +22,7 @@ export function identityOfService({
   tools,
   limits,
 }: ServiceAccount): KeyIdentity {
-  const own: PartyLimits[] = hasLimits(limits) ? [{ party: partyOfService(name), limits }] : [];
+  const ownLimits: PartyLimits[] = hasLimits(limits) ? [{ party: partyOfService(name), limits }] : [];
   return Object.freeze({
     id: servicePrefix + name,
     kind: 'router',
@@ -32,14 +32,14 @@ export function identityOfService({
     models,
     tiers,
     tools,
-    limits: own,
+    limits: ownLimits,
   });
 }
 
 /** Returns the identity of a team's workload. It is like the identity of a key of the team. */
 export function identityOfTeam(team: IdentityParty, priority: PriorityClass = 'normal'): KeyIdentity {
   const { id, name, limits, weight, ceiling } = team;
-  const own: PartyLimits[] = hasLimits(limits) ? [{ party: `team:${id}`, limits }] : [];
+  const ownLimits: PartyLimits[] = hasLimits(limits) ? [{ party: `team:${id}`, limits }] : [];
   return Object.freeze({
     id: teamPrefix + id,
     kind: 'team',
@@ -47,7 +47,7 @@ export function identityOfTeam(team: IdentityParty, priority: PriorityClass = 'n
     ownerId: id,
     models: undefined,
     tools: undefined,
-    limits: own,
+    limits: ownLimits,
     ownerWeight: weight,
     ...applyCeilings([ceiling], { class: priority, tiers: undefined }),
   });

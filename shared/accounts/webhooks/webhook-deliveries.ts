@@ -25,7 +25,7 @@ const tryLeaseMs = 30_000;
 export const deliveryStates = ['pending', 'delivered', 'dead'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
-const number = z.coerce.number();
+const storedNumber = z.coerce.number();
 
 /** The stored record of a delivery. Times in ms since 1970. */
 const deliverySchema = z.object({
@@ -37,15 +37,15 @@ const deliverySchema = z.object({
   body: z.string(),
   state: z.enum(deliveryStates),
   /** Number of tries that have ended since the delivery was sent, or last sent again. */
-  attempts: number,
-  createdAt: number,
-  nextAt: number.optional(),
-  endedAt: number.optional(),
+  attempts: storedNumber,
+  createdAt: storedNumber,
+  nextAt: storedNumber.optional(),
+  endedAt: storedNumber.optional(),
   /** When the last try ended. */
-  lastAt: number.optional(),
+  lastAt: storedNumber.optional(),
   /** How long the last try took. */
-  lastMs: number.optional(),
-  lastStatus: number.optional(),
+  lastMs: storedNumber.optional(),
+  lastStatus: storedNumber.optional(),
   lastError: z.string().optional(),
   /** Present if there is only one try. */
   once: z.literal('1').optional(),
@@ -59,7 +59,7 @@ export interface DueDelivery {
   attempts: number;
 }
 
-const runningSchema = deliverySchema.extend({ elapsedMs: number });
+const runningSchema = deliverySchema.extend({ elapsedMs: storedNumber });
 
 /** A delivery whose try has begun, with the milliseconds since it was sent, or last sent again. */
 export type RunningDelivery = z.output<typeof runningSchema>;
@@ -107,7 +107,7 @@ export class WebhookDeliveries {
     return found?.endpoint === endpoint ? found : undefined;
   }
 
-  /** Returns the newest deliveries of an endpoint, either those in one state or all. */
+  /** Returns the newest deliveries of an endpoint, in one state or in any state. */
   async list(
     endpoint: string,
     { state, limit }: { state?: DeliveryState | undefined; limit: number },
@@ -121,12 +121,12 @@ export class WebhookDeliveries {
   }
 
   /** Counts the pending deliveries of each endpoint, and those that were given up. */
-  async counts(endpoints: readonly string[]): Promise<{ pending: number; dead: number }[]> {
+  async countByState(endpoints: readonly string[]): Promise<{ pending: number; dead: number }[]> {
     const commands = this.#redis.pipeline();
     for (const endpoint of endpoints)
       for (const state of ['pending', 'dead']) commands.zcard(`${this.#prefix}webhook-${state}:${endpoint}`);
     const counts = endpoints.length === 0 ? [] : await callRedisAll(commands);
-    return endpoints.map((_, at) => ({ pending: Number(counts[2 * at]), dead: Number(counts[2 * at + 1]) }));
+    return endpoints.map((_, index) => ({ pending: Number(counts[2 * index]), dead: Number(counts[2 * index + 1]) }));
   }
 
   /**
@@ -144,7 +144,7 @@ export class WebhookDeliveries {
     const args = { prefix: this.#prefix, atOnce, leaseMs: takenForMs };
     const reply = await takeDue.run(this.#redis, { args });
     const taken = Array.isArray(reply) ? reply.map(String) : [];
-    return taken.flatMap((id, at) => (at % 2 === 0 ? [{ id, attempts: Number(taken[at + 1]) }] : []));
+    return taken.flatMap((id, index) => (index % 2 === 0 ? [{ id, attempts: Number(taken[index + 1]) }] : []));
   }
 
   /**
@@ -167,7 +167,7 @@ export class WebhookDeliveries {
   }
 
   /** Returns for how many milliseconds the longest waiting delivery has been due; 0 if none is due. */
-  async lateMs(): Promise<number> {
+  async readLateMs(): Promise<number> {
     const [, dueAt] = await callRedis(this.#redis.zrange(`${this.#prefix}webhook-due`, '0', '0', 'WITHSCORES'));
     return dueAt === undefined ? 0 : Math.max(0, Date.now() - Number(dueAt));
   }
@@ -183,7 +183,7 @@ export class WebhookDeliveries {
     const fields = Array.isArray(reply) ? reply.map(String) : [];
     if (fields.length === 0) return undefined;
     if (fields[0] === 'given up') return { givenUp: fields[1] ?? '' };
-    const entries = fields.flatMap((name, at) => (at % 2 === 0 ? [[name, fields[at + 1]] as const] : []));
+    const entries = fields.flatMap((name, index) => (index % 2 === 0 ? [[name, fields[index + 1]] as const] : []));
     const read = readStored(runningSchema, Object.fromEntries(entries));
     if ('value' in read) return read.value;
     this.#report(`webhook delivery ${id}`, read.reason);

@@ -110,7 +110,7 @@ export class WebhookEndpoints {
   }
 
   /** Returns the secrets that sign now, newest first; undefined if the newest secret was sealed with another secret of the cluster. */
-  signingSecrets({ owner, secrets }: WebhookEndpoint): readonly string[] | undefined {
+  unsealSigningSecrets({ owner, secrets }: WebhookEndpoint): readonly string[] | undefined {
     const { unseal } = this.#sealer(owner);
     const now = Date.now();
     const [newest, ...before] = secrets

@@ -15,7 +15,7 @@ if tonumber(attempts or -1) ~= args.attempts or tonumber(runningUntil or 0) > no
   return {}
 end
 local address = string.match(to, '^address:(.*)$')
-if not address and mails.wants(args.prefix, to) then
+if not address and mails.wantsAlerts(args.prefix, to) then
   address = redis.call('HGET', args.prefix .. to, 'email')
 end
 if not address then

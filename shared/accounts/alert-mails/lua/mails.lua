@@ -6,7 +6,7 @@
 --   <prefix>alert-mails-due         sorted set: ids of all mails, by the time at which each is due
 --   <prefix>alert-mails-to:<whom>   string that expires: how many mails a recipient was sent in the current hour
 --
--- A recipient is `user:<id>` or `address:<e-mail address>`. Times are in ms since 1970, those of Redis.
+-- A recipient is `user:<id>` or `address:<e-mail address>`. Times are in ms since 1970, by the clock of Redis.
 local mails = {}
 
 -- Maximum of mails that wait. Further events are not mailed.
@@ -25,13 +25,13 @@ local keptMs = 2 * 24 * hourMs
 local maxRecipients = 100
 
 -- Returns whether a person exists, is not blocked, and has not switched alerts off.
-function mails.wants(prefix, user)
-  return webhooks.stands(prefix, user) and redis.call('HGET', prefix .. user, 'alertEmails') ~= 'false'
+function mails.wantsAlerts(prefix, user)
+  return webhooks.hasAccess(prefix, user) and redis.call('HGET', prefix .. user, 'alertEmails') ~= 'false'
 end
 
 -- Returns the recipients of the router's alerts: the addresses in the console settings, nobody if the settings say so, else all
 -- administrators.
-local function ofRouter(prefix)
+local function routerRecipients(prefix)
   local isRead, setting = pcall(cjson.decode, redis.call('HGET', prefix .. 'console-settings', 'alertEmails') or '')
   local router = true
   if isRead and type(setting) == 'table' then
@@ -65,7 +65,7 @@ local function recipientsOf(prefix, owner)
       end
     end
   end
-  return #found > 0 and found or ofRouter(prefix)
+  return #found > 0 and found or routerRecipients(prefix)
 end
 
 -- Stores a mail about an event, in the form that `webhooks.emit` takes, for each recipient of its owners.
@@ -75,7 +75,7 @@ function mails.send(prefix, event, owners)
     for _, to in ipairs(recipientsOf(prefix, owner)) do
       local id = redis.sha1hex(event.id .. ' ' .. to)
       local mail, sent = prefix .. 'alert-mail:' .. id, prefix .. 'alert-mails-to:' .. to
-      local isWanted = string.sub(to, 1, 5) ~= 'user:' or mails.wants(prefix, to)
+      local isWanted = string.sub(to, 1, 5) ~= 'user:' or mails.wantsAlerts(prefix, to)
       local hasRoom = count < maxRecipients and redis.call('ZCARD', due) < maxWaiting
       if isWanted and hasRoom and redis.call('EXISTS', mail) == 0 then
         local number = redis.call('INCR', sent)

@@ -1,5 +1,5 @@
 -- Adds events of a run to the stream of its response. If there is no room, or events before them are missing, all events of this response
--- are removed, and no further ones are kept.
+-- are removed, and no further events are kept.
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   attempt     id of the run
@@ -22,9 +22,9 @@ if not field('eventsGone') then
   local follows = args.from <= number('next')
   local fits = number('eventBytes') + bytes <= args.maxBytes
   if not (follows and fits and makeRoom(owner, bytes, args.ownerBytes, args.totalBytes)) then
-    loseEvents(owner)
+    stopKeepingEvents(owner)
   end
 end
 addEvents(owner, ARGV[2], args.last)
-changed('events')
+publishChange('events')
 return 1

@@ -11,14 +11,14 @@ local function close(state, final, keepMs)
   if final ~= '' then
     redis.call('HSET', texts, 'final', final)
   end
-  count(owner, args.id, #final - number('requestBytes'))
+  countBytes(owner, args.id, #final - number('requestBytes'))
   redis.call('HSET', record, 'requestBytes', 0)
   redis.call('ZREM', prefix .. 'background-open', args.id)
   redis.call('ZREM', prefix .. 'background-open-of:' .. owner, args.id)
   redis.call('ZADD', prefix .. 'background-ended', whole(now), owner .. ' ' .. args.id)
   redis.call('ZADD', prefix .. 'background-ended-of:' .. owner, whole(now), args.id)
   expireAfter(owner, keepMs)
-  changed('over')
+  publishChange('over')
   webhooks.emit(prefix, {
     id = 'evt_' .. redis.sha1hex(args.id),
     type = 'response.' .. state,

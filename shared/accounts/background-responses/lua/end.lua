@@ -26,7 +26,7 @@ if ARGV[4] ~= '' and keepStored(args, ARGV[4], ARGV[5]) == 0 then
   return -1
 end
 if args.from > number('next') then
-  loseEvents(field('owner'))
+  stopKeepingEvents(field('owner'))
 end
 -- Clients that stream the response wait for these events, so they are added even if there is no room.
 addEvents(field('owner'), ARGV[2], args.last)

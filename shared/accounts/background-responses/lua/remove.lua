@@ -9,5 +9,5 @@ if owner ~= args.owner or isDeleted or isOpen() then
   return 0
 end
 hide(owner, args.chargedMs)
-changed('over')
+publishChange('over')
 return 1

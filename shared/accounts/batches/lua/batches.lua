@@ -14,7 +14,7 @@
 --   <prefix>batch-results:<id>:<slice>   hash: number of a line in the slice to its result, sealed, or to JSON: its outcome and the object
 --                                        that it is in; until the slice is over
 --
--- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, those of Redis.
+-- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, by the clock of Redis.
 --
 -- ARGV[1]  JSON:
 --   prefix  start of all names

@@ -5,7 +5,7 @@
 --   owner, api, createdAt, expiresAt  the same as in `fields`
 --   maxOpen    maximum of unfinished batches of an owner
 --   keepMs     milliseconds for which a batch is kept after it has expired
--- Returns 1, or 0 if the owner has too many.
+-- Returns 1, or 0 if the owner has too many unfinished batches.
 local openOf = prefix .. 'batches-open-of:' .. args.owner
 if redis.call('EXISTS', record) == 1 then
   return 1

@@ -20,7 +20,7 @@
 --   <prefix>file-held                       hash: each held object that no file has to `<owner> <its bytes>`; the bytes count for the
 --                                           owner; ` part` follows for results of a batch
 --
--- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, those of Redis.
+-- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, by the clock of Redis.
 --
 -- ARGV[1]  JSON:
 --   prefix  start of all names
@@ -68,7 +68,7 @@ local function joinBytes()
 end
 
 -- Adds bytes to the counts of an owner and of all; a number below 0 subtracts bytes.
-local function count(owner, bytes)
+local function countBytes(owner, bytes)
   redis.call('INCRBY', prefix .. 'file-total', whole(bytes))
   if tonumber(redis.call('ZINCRBY', prefix .. 'file-bytes', whole(bytes), owner)) <= 0 then
     redis.call('ZREM', prefix .. 'file-bytes', owner)
@@ -81,7 +81,7 @@ local function countKind(kind, owner, bytes)
     redis.call('INCRBY', prefix .. 'file-total', whole(bytes))
     return
   end
-  count(owner, bytes)
+  countBytes(owner, bytes)
   if kind == 'part' then
     redis.call('INCRBY', prefix .. 'file-joins', whole(bytes))
   end
@@ -125,7 +125,7 @@ end
 local function keep(owner, file, text)
   endUpload(file.object)
   redis.call('ZREM', prefix .. 'file-removals', file.object)
-  count(owner, file.bytes)
+  countBytes(owner, file.bytes)
   local number = redis.call('INCR', prefix .. 'file-number')
   redis.call('HSET', recordsOf(owner), file.id, text)
   redis.call('ZADD', byAge(owner), number, file.id)
@@ -189,7 +189,7 @@ local function forget(owner, id)
   if isHeld(record.object) then
     noteHeld(record.object, owner, record.bytes)
   else
-    count(owner, -record.bytes)
+    countBytes(owner, -record.bytes)
     mayBeRemovedAt(record.object, now)
   end
   return record

@@ -40,7 +40,7 @@ local events = nameOf('events', owner, id)
 local followers = nameOf('followers', owner, id)
 
 -- Adds bytes of a key to the counts; a number below 0 subtracts bytes.
-local function count(ofOwner, ofId, bytes)
+local function countBytes(ofOwner, ofId, bytes)
   redis.call('HINCRBY', prefix .. 'idempotent-bytes-of:' .. ofOwner, ofId, whole(bytes))
   redis.call('INCRBY', prefix .. 'idempotent-total', whole(bytes))
   if tonumber(redis.call('ZINCRBY', prefix .. 'idempotent-bytes', whole(bytes), ofOwner)) <= 0 then
@@ -59,7 +59,7 @@ local function forget(ofOwner, ofId)
   end
   redis.call('ZREM', prefix .. 'idempotent-expiries', ofOwner .. ' ' .. ofId)
   redis.call('ZREM', prefix .. 'idempotent-ended-of:' .. ofOwner, ofId)
-  count(ofOwner, ofId, -bytesOf(ofOwner, ofId))
+  countBytes(ofOwner, ofId, -bytesOf(ofOwner, ofId))
   redis.call('HDEL', prefix .. 'idempotent-bytes-of:' .. ofOwner, ofId)
 end
 
@@ -72,7 +72,7 @@ local function lose(ofOwner, ofId)
   redis.call('UNLINK', nameOf('events', ofOwner, ofId))
   redis.call('ZREM', prefix .. 'idempotent-ended-of:' .. ofOwner, ofId)
   redis.call('HSET', nameOf('answer', ofOwner, ofId), 'isLost', 1)
-  count(ofOwner, ofId, recordBytes - bytesOf(ofOwner, ofId))
+  countBytes(ofOwner, ofId, recordBytes - bytesOf(ofOwner, ofId))
 end
 
 -- Removes keys that have expired. Redis has removed their records already, but their bytes are still counted.
@@ -149,6 +149,6 @@ local function countFollowers()
   return redis.call('ZCARD', followers)
 end
 
-local function changed(what)
+local function publishChange(what)
   redis.call('PUBLISH', prefix .. 'background-changes:' .. args.attempt, what)
 end

@@ -38,6 +38,6 @@ if not makeRoom(recordBytes) then
 end
 redis.call('HSET', record, 'state', 'running', 'attempt', args.attempt, 'number', before, 'facts', ARGV[2])
 redis.call('HSET', record, 'leaseUntil', whole(now + args.leaseMs), 'next', 0)
-count(owner, id, recordBytes)
+countBytes(owner, id, recordBytes)
 expireAfter(args.leaseMs + args.keepMs)
 return { 'claimed', before }

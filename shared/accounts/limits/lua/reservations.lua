@@ -160,7 +160,7 @@ local function sweep()
 end
 
 -- Returns the current level of a bucket; 0 without a limit.
-local function leaked(fields, bucket, limit)
+local function bucketLevel(fields, bucket, limit)
   if not limit then
     return 0
   end
@@ -198,9 +198,9 @@ local function readUse(party)
   local name = prefix .. party.party
   local use = { name = name, party = party.party, limits = party.limits }
   local fields, held, running = readParty(name)
-  use.requestsLevel = leaked(fields, 'requests', party.limits.requestsPerMinute)
+  use.requestsLevel = bucketLevel(fields, 'requests', party.limits.requestsPerMinute)
   use.requests = use.requestsLevel + held * 60000
-  use.tokensLevel = leaked(fields, 'tokens', party.limits.tokensPerMinute)
+  use.tokensLevel = bucketLevel(fields, 'tokens', party.limits.tokensPerMinute)
   use.active = number(fields.active) + running
   use.tokens = use.tokensLevel + number(fields.reservedTokens) * 60000
   use.dayTokens, use.dayReservedTokens, use.dayCost, use.dayReservedCost = readPeriod(name .. ':' .. today)

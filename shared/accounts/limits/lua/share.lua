@@ -35,7 +35,7 @@ local quantities = { 'requests', 'tokens', 'cost' }
 local none = { requests = 0, tokens = 0, cost = 0 }
 
 -- Returns what to reserve in addition; nil if a limit is nearly reached, or the share would have too little for a request.
-local function grant(uses, free)
+local function computeAddition(uses, free)
   local more = args.more or none
   local given = { requests = more.requests, tokens = more.tokens, cost = more.cost }
   local isFar = true
@@ -118,7 +118,7 @@ if args.number > (before and before.number or 0) then
   }
   count(share)
   put(share)
-  given = grant(readUses(), free)
+  given = computeAddition(readUses(), free)
   if given and args.more then
     book(share, -1)
     for _, quantity in ipairs(quantities) do

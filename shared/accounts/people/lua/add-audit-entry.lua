@@ -1,13 +1,13 @@
 -- Adds an entry to the audit trail, or merges it with an entry of the same action that was added a short time before. The merged entry
 -- becomes the newest entry, its count rises by one, and it keeps the notes of all its changes. When its notes are too many or too long,
--- another entry begins. Every entry counts against one quota. When the quota is full, its own oldest entry is removed.
+-- another entry begins. Every entry counts against one quota. When the quota is full, the oldest entry of this quota is removed.
 --
 -- KEYS[1]  index of all entries (sorted set: an id is its own score)
 -- KEYS[2]  index of the entries of the quota (sorted set: an id is its own score)
 -- KEYS[3]  the latest entry of this action (string: its id, expires); unused without `mergeMs`
 -- ARGV[1]  JSON:
 --   entryPrefix  start of the names of entries (hash that expires: note, at, since, count; if several notes are merged, `first` is the
---                first one, and `between` has those between the first and the last, one on each line)
+--                first note, and `between` has the notes between the first and the last, one on each line)
 --   note         JSON of what happened
 --   maxEntries   maximum of entries of the quota
 --   keptMs       milliseconds for which an entry is kept

@@ -1,7 +1,6 @@
 -- Ends the sign-in of a program with the person's decision. An approved sign-in becomes a program of that person, once. Because the reply
 -- may have been lost, the device may claim again for a while. It then gets the same program, unless the program was refreshed. If the
--- person has more programs than the maximum, the oldest program is signed out. The first reply and every later one has the id of that
--- program.
+-- person has more programs than the maximum, the oldest program is signed out. Every reply has the id of the program that was signed out.
 --
 -- KEYS[1]  the sign-in (hash)
 -- KEYS[2]  programs that were signed out (sorted set: id by the time until which an access token may last)

@@ -23,7 +23,7 @@ if bytes > args.ownerBytes or bytes > args.totalBytes then
   return 'full'
 end
 
--- Removes the oldest recording of an owner. Returns whether there was one.
+-- Removes the oldest recording of an owner. Returns whether the owner had a recording.
 local function forgetOldest(ofOwner)
   local oldest = redis.call('ZRANGE', base .. 'of:' .. ofOwner, 0, 0)[1]
   if not oldest then

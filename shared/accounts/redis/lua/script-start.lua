@@ -1,4 +1,4 @@
--- The start of scripts that keep records which expire, and streams of their events. Times are in ms since 1970, those of Redis.
+-- The start of scripts that keep records which expire, and streams of their events. Times are in ms since 1970, by the clock of Redis.
 --
 -- ARGV[1]  JSON:
 --   prefix  start of all names

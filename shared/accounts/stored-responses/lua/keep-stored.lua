@@ -22,20 +22,20 @@ local function keepStored(of, content, known)
   if bytes > of.ownerBytes or bytes > of.totalBytes then
     return 0
   end
-  -- The response is stored already if this call repeats one whose reply was lost.
+  -- The response is stored already if this call repeats a call whose reply was lost.
   forget(owner, id)
 
   local step = math.max(1, math.floor(of.keepMs / 24))
   local expiry = (math.floor((now + of.keepMs) / step) + 1) * step
 
-  local function date(each)
+  local function setExpiry(each)
     redis.call('ZADD', nameOf('by-age', owner), whole(now), each)
     redis.call('ZADD', prefix .. 'stored-expiries', whole(expiry), owner .. ' ' .. each)
     redis.call('PEXPIREAT', nameOf('response', owner, each), whole(expiry))
   end
 
   -- Returns whether a response is kept for long enough. The responses that it continues are then kept for long enough, too.
-  local function lasts(each)
+  local function isKeptLongEnough(each)
     return tonumber(redis.call('ZSCORE', prefix .. 'stored-expiries', owner .. ' ' .. each) or 0) >= expiry
   end
 
@@ -60,11 +60,11 @@ local function keepStored(of, content, known)
 
   local previous = of.previous
   for _ = 1, of.maxLinks do
-    local entry = previous and not lasts(previous) and entryOf(owner, previous)
+    local entry = previous and not isKeptLongEnough(previous) and entryOf(owner, previous)
     if not entry then
       break
     end
-    date(previous)
+    setExpiry(previous)
     previous = entry.previous
   end
   while ownerHas() + bytes > of.ownerBytes do
@@ -84,7 +84,7 @@ local function keepStored(of, content, known)
   for _, item in ipairs(cjson.decode(known).items) do
     setHolder(owner, item, id, true)
   end
-  date(id)
+  setExpiry(id)
   redis.call('ZINCRBY', prefix .. 'stored-bytes', whole(bytes), owner)
   redis.call('INCRBY', prefix .. 'stored-total', whole(bytes))
   return 1

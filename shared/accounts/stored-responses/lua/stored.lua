@@ -12,7 +12,7 @@
 --   <prefix>stored-bytes                  sorted set: owners, by the bytes that are stored for them
 --   <prefix>stored-total                  string: bytes that are stored for all owners
 --
--- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, those of Redis.
+-- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, by the clock of Redis.
 --
 -- ARGV[1]  JSON:
 --   prefix  start of all names

@@ -10,7 +10,7 @@
 -- Returns 'created', 'no owner' or 'too many'.
 local args = cjson.decode(ARGV[1])
 local ofOwner = args.prefix .. 'webhooks-of:' .. args.owner
-if not webhooks.stands(args.prefix, args.owner) then
+if not webhooks.hasAccess(args.prefix, args.owner) then
   return 'no owner'
 end
 if redis.call('ZCARD', ofOwner) >= args.most then

@@ -12,7 +12,7 @@
 --   <prefix>webhook-dead:<endpoint>        sorted set: ids of deliveries that were given up, by the time at which they ended
 --   <prefix>webhook-due                    sorted set: ids of endpoints, by the time at which a delivery of each can be taken
 --
--- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, those of Redis.
+-- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, by the clock of Redis.
 local webhooks = {}
 
 -- Maximum of unfinished deliveries of one endpoint.
@@ -74,7 +74,7 @@ function webhooks.finish(prefix, endpoint, id, state, now)
 end
 
 -- Queues a delivery that is due now. Returns false if the endpoint has too many unfinished deliveries.
-function webhooks.wait(prefix, endpoint, id, now)
+function webhooks.queue(prefix, endpoint, id, now)
   local pending = prefix .. 'webhook-pending:' .. endpoint
   if redis.call('ZCARD', pending) >= maxPending then
     return false
@@ -101,7 +101,7 @@ function webhooks.send(prefix, endpoint, event, now)
   if event.once then
     redis.call('HSET', delivery, 'once', 1)
   end
-  if not webhooks.wait(prefix, endpoint, id, now) then
+  if not webhooks.queue(prefix, endpoint, id, now) then
     redis.call('HSET', delivery, 'lastError', 'too many deliveries of this endpoint are waiting')
     webhooks.finish(prefix, endpoint, id, 'dead', now)
   end
@@ -125,7 +125,7 @@ local function selects(prefix, endpoint, eventType)
 end
 
 -- Returns whether an owner exists, and is neither blocked nor refused by their provider: see `isShutOut` of people.
-function webhooks.stands(prefix, owner)
+function webhooks.hasAccess(prefix, owner)
   if owner == 'router' then
     return true
   end
@@ -159,7 +159,7 @@ function webhooks.refusal(prefix, endpoint)
   if disabledAt then
     return 'its endpoint is disabled'
   end
-  if not owner or not webhooks.stands(prefix, owner) then
+  if not owner or not webhooks.hasAccess(prefix, owner) then
     return 'the owner of its endpoint is shut out or gone'
   end
   return nil
@@ -174,7 +174,7 @@ function webhooks.emit(prefix, event)
   local now, count = webhooks.now(), 0
   for _, owner in ipairs(event.owners) do
     local endpoints = redis.call('ZRANGE', prefix .. 'webhooks-of:' .. owner, 0, -1)
-    if #endpoints > 0 and webhooks.stands(prefix, owner) then
+    if #endpoints > 0 and webhooks.hasAccess(prefix, owner) then
       for _, endpoint in ipairs(endpoints) do
         if selects(prefix, endpoint, event.type) then
           webhooks.send(prefix, endpoint, event, now)

@@ -1,4 +1,4 @@
-import { periodNamed, type NamedPeriod } from '#shared/accounts/periods.ts';
+import { computeNamedPeriod, type NamedPeriod } from '#shared/accounts/periods.ts';
 
 /** The labels of the filters of single requests, by the name that the filter has in the URL and in the API. */
 export const requestFilters = {
@@ -45,7 +45,7 @@ export function readRequestQuery(search: URLSearchParams, now: number): RequestQ
   const span = (Object.keys(logSpans) as LogSpan[]).find((each) => each === sought);
   const [from, to] = [Number(search.get('from')), Number(search.get('to'))];
   const between = Number.isInteger(from) && Number.isInteger(to) && 0 < from && from < to ? { from, to } : undefined;
-  const since = span && !between ? periodNamed(span, now).from : undefined;
+  const since = span && !between ? computeNamedPeriod(span, now).from : undefined;
   const time: Record<string, string> = between
     ? { from: String(between.from), to: String(between.to) }
     : since === undefined

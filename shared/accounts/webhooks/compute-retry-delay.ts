@@ -15,7 +15,7 @@ const retriedForMs = 24 * 3_600_000;
  * @param attempts number of tries that have failed
  * @param elapsedMs milliseconds since the message was first sent
  */
-export function retryDelay(
+export function computeRetryDelay(
   { attempts: failedTries, elapsedMs }: { attempts: number; elapsedMs: number },
   random: () => number = Math.random,
 ): number | undefined {
