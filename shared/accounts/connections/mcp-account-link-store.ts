@@ -113,8 +113,8 @@ export class McpAccountLinkStore {
 
   /**
    * Ends a refresh and releases its lock.
-   * @param newLink the new link; undefined if it is not known how the refresh ended. The new link is not stored if the old one was replaced or
-   * removed meanwhile.
+   * @param newLink the new link; undefined if it is not known how the refresh ended. The new link is not stored if the old one was replaced
+   * or removed meanwhile.
    */
   async endRefresh(
     person: string,

@@ -114,7 +114,7 @@ it('an owner whose record cannot be read makes only their own keys unusable', as
   await redis.hset(`${prefix}user:${ada.id}`, 'limits', 'hunter2');
   // Both may have been made in the same millisecond.
   const listed = (await open.store.list()).toSorted((one, two) => one.name.localeCompare(two.name));
-  expect(listed).toMatchObject([{ name: 'mine', owner: { blocked: true } }, { name: 'other' }]);
+  expect(listed).toMatchObject([{ name: 'mine', owner: { isBlocked: true } }, { name: 'other' }]);
   await expect(verify(mine.rawKey)).rejects.toMatchObject({ code: 'store_unavailable' });
   expect(await verify(other.raw)).toMatchObject({ name: 'other' });
 });
