@@ -30,6 +30,23 @@ describe('the documentation', () => {
   });
 });
 
+it('the tests that the documentation names exist, with their titles', () => {
+  const named = readPages().flatMap(({ path: page, text }) =>
+    Array.from(
+      text.matchAll(/`(?:test\/)?([a-z][\w./-]+\.test\.ts)`((?:,? "[^"]+")*)/g),
+      ([, file = '', titles = '']) => ({
+        page,
+        file: join('test', file),
+        titles: Array.from(titles.matchAll(/"([^"]+)"/g), ([, title = '']) => title),
+      }),
+    ),
+  );
+  expect(named.length).toBeGreaterThan(50);
+  const isThere = ({ file, titles }: (typeof named)[number]): boolean =>
+    existsSync(file) && titles.every((title) => readFileSync(file, 'utf8').includes(title));
+  expect(named.filter((each) => !isThere(each))).toEqual([]);
+});
+
 /** The relative links of a page. */
 function linksOf(from: string, text: string): Reference[] {
   return [...proseOf(text).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = '']) => {
