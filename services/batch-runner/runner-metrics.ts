@@ -5,7 +5,7 @@ import type { BackgroundQueue } from '#shared/background/background-job.ts';
 import {
   isOver,
   isPaused,
-  progressedAt,
+  findLastProgress,
   type BatchRecord,
   type LineOutcome,
 } from '#shared/accounts/batches/batch-record.ts';
@@ -154,7 +154,7 @@ export function registerRunnerGauges(registry: Registry, { jobs, batches, slots,
       const openBatches = await readBatches();
       const going = openBatches?.filter((batch) => !isOver(batch) && !isLimited(batch));
       if (!going) standstill.remove();
-      else standstill.set(Math.max(0, ...going.map((batch) => Date.now() - progressedAt(batch))) / 1_000);
+      else standstill.set(Math.max(0, ...going.map((batch) => Date.now() - findLastProgress(batch))) / 1_000);
     },
   });
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { batchKeepMs } from '#shared/accounts/batches/batch-settings.ts';
+import { toBatchKeepMs } from '#shared/accounts/batches/batch-settings.ts';
 import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { McpAccountLinkStore } from '#shared/accounts/connections/mcp-account-link-store.ts';
@@ -116,7 +116,7 @@ await runService(async (environment, releases) => {
     closing: closing.signal,
   };
   const batches = new Batches(redis.redis, `${prefix}:`, {
-    bounds: { maxOpen: config.BATCHES_OPEN, keepMs: batchKeepMs(config) },
+    bounds: { maxOpen: config.BATCHES_OPEN, keepMs: toBatchKeepMs(config) },
     report: unreadable,
   });
   const outages = new ShortOutages(redis, config.STORE_WAIT_MS);
@@ -164,8 +164,8 @@ await runService(async (environment, releases) => {
       return verdict;
     },
   };
-  const knownRefusal: LimitKeeper['knownRefusal'] = (parties) => {
-    const refusal = limits.knownRefusal(parties);
+  const knownRefusal: LimitKeeper['findKnownRefusal'] = (parties) => {
+    const refusal = limits.findKnownRefusal(parties);
     if (refusal) metrics.countLimitRefusal(refusal.code);
     return refusal;
   };

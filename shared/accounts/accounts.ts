@@ -23,13 +23,13 @@ export interface Accounts {
   invitations: InvitationStore;
   links: LinkStore;
   sessions: SignInSessionStore;
-  guard: SignInGuard;
+  signInGuard: SignInGuard;
   settings: ConsoleSettingsStore;
   audit: AuditTrail;
   registryVersions: RegistryVersions;
   adminTokens: AdminTokenStore;
   nameLock: NameLock;
-  store: StoreMarker;
+  storeMarker: StoreMarker;
   deletePerson: (id: string) => Promise<PersonDeletion>;
 }
 
@@ -45,7 +45,7 @@ export function openAccounts(redis: Redis, prefix: string, report: ReportUnreada
   const idleMs = async (): Promise<number> => (await settings.read()).sessionHours * 3_600_000;
   const keys = new KeyStore(redis, prefix, report);
   const adminTokens = new AdminTokenStore(redis, prefix, report);
-  const auditMs = async (): Promise<number> => (await settings.read()).auditDays * 86_400_000;
+  const auditKeptMs = async (): Promise<number> => (await settings.read()).auditDays * 86_400_000;
   return {
     keys,
     users,
@@ -53,13 +53,13 @@ export function openAccounts(redis: Redis, prefix: string, report: ReportUnreada
     invitations,
     links: new LinkStore(redis, prefix, users, invitations),
     sessions: new SignInSessionStore(redis, prefix, { users, idleMs, report }),
-    guard: new SignInGuard(redis, prefix),
+    signInGuard: new SignInGuard(redis, prefix),
     settings,
     registryVersions: new RegistryVersions(redis, prefix, report),
-    audit: new AuditTrail(redis, prefix, { keptMs: auditMs, report }),
+    audit: new AuditTrail(redis, prefix, { keptMs: auditKeptMs, report }),
     adminTokens,
     nameLock: new NameLock(redis, prefix),
-    store: new StoreMarker(redis, prefix),
+    storeMarker: new StoreMarker(redis, prefix),
     deletePerson: (id) => deletePerson({ redis, prefix, users, keys, adminTokens }, id),
   };
 }

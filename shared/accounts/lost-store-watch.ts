@@ -3,25 +3,25 @@ import type { Logger } from '#shared/core/log.ts';
 import type { KeySource } from './keys/key-verifier.ts';
 import type { StoreIdentity, StoreMarker } from './redis/store-marker.ts';
 
-const lookEveryMs = 1_000;
+const checkEveryMs = 1_000;
 
 /**
- * Recognises a store that was emptied or replaced while this process runs, so that its keys are not refused as wrong.
- * States: new (no id was read yet) → intact (the store has the remembered id) ⇄ lost (the store has no id, or another one). When an
- * operator confirms the store, its id at that moment becomes the remembered one.
+ * Recognises a store that was emptied or replaced while this process runs, so that its keys are not refused as wrong. States: new (no id
+ * was read yet) → intact (the store has the remembered id) ⇄ lost (the store has no id, or another id). When an operator confirms the
+ * store, its id at that moment becomes the remembered id.
  */
 export class LostStoreWatch {
   readonly #marker: Pick<StoreMarker, 'read'>;
   readonly #log: Pick<Logger, 'error' | 'info'>;
   readonly #timer: NodeJS.Timeout;
-  #remembered: string | undefined;
+  #rememberedId: string | undefined;
   #lost = false;
 
   constructor(marker: Pick<StoreMarker, 'read'>, log: Pick<Logger, 'error' | 'info'>) {
     this.#marker = marker;
     this.#log = log;
-    this.#timer = setInterval(() => this.#lookSoon(), lookEveryMs);
-    this.#lookSoon();
+    this.#timer = setInterval(() => this.#checkInBackground(), checkEveryMs);
+    this.#checkInBackground();
   }
 
   /** Whether the store was emptied or replaced, and nobody has confirmed that. A change is recognised within a second. */
@@ -44,8 +44,9 @@ export class LostStoreWatch {
     return {
       find: async (id) => {
         const found = await keys.find(id);
-        // If the key is missing, the store may have been emptied a moment ago. If a key was found, the id of its store is to be remembered.
-        if (found === undefined || this.#lost || this.#remembered === undefined) await this.#look();
+        // If the key is missing, the store may have been emptied a moment ago. If no id is remembered yet, the id of the key's store is to
+        // be.
+        if (found === undefined || this.#lost || this.#rememberedId === undefined) await this.#check();
         this.assertIntact();
         return found;
       },
@@ -57,18 +58,18 @@ export class LostStoreWatch {
     clearInterval(this.#timer);
   }
 
-  #lookSoon(): void {
+  #checkInBackground(): void {
     // While Redis is unavailable, the last known state stays.
-    this.#look().catch(() => undefined);
+    this.#check().catch(() => undefined);
   }
 
-  async #look(): Promise<void> {
-    this.#judge(await this.#marker.read());
+  async #check(): Promise<void> {
+    this.#updateState(await this.#marker.read());
   }
 
-  #judge({ id, accepted }: StoreIdentity): void {
-    if (accepted || this.#remembered === undefined) this.#remembered = id;
-    const isLost = id !== this.#remembered;
+  #updateState({ id, isAccepted: accepted }: StoreIdentity): void {
+    if (accepted || this.#rememberedId === undefined) this.#rememberedId = id;
+    const isLost = id !== this.#rememberedId;
     if (isLost === this.#lost) return;
     this.#lost = isLost;
     if (isLost)

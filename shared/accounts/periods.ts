@@ -1,14 +1,15 @@
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-export type Step = 'day' | 'month';
+/** The units by which the usage ledger keeps totals. */
+export type TotalsUnit = 'day' | 'month';
 
-export type PeriodUnit = 'minutes' | 'hour' | Step;
+export type PeriodUnit = 'minutes' | 'hour' | TotalsUnit;
 
-/** The lengths, in milliseconds, of the units that have a fixed length. */
+/** The lengths, in milliseconds, of the units that have a fixed length. `minutes` are five minutes. */
 export const unitMs = { minutes: hourMs / 12, hour: hourMs, day: dayMs } as const;
 
-/** A period of whole units: from the beginning of the first one to the end of the last one, both in ms since 1970. */
+/** A period of whole units: from the beginning of the first unit to the end of the last unit, both in ms since 1970. */
 export interface Period {
   from: number;
   to: number;
@@ -27,16 +28,16 @@ export const namedPeriods = {
 export type NamedPeriod = keyof typeof namedPeriods;
 
 /** Returns a named period at a time in ms since 1970. */
-export function periodNamed(name: NamedPeriod, now: number): Period {
+export function computeNamedPeriod(name: NamedPeriod, now: number): Period {
   const { unit, count } = namedPeriods[name];
-  return lastUnits(unit, count, now);
+  return computeLastUnits(unit, count, now);
 }
 
 /**
  * Returns the period of the unit that contains a time and the units before it.
  * @param count how many units the period has
  */
-export function lastUnits(unit: PeriodUnit, count: number, now: number): Period {
+export function computeLastUnits(unit: PeriodUnit, count: number, now: number): Period {
   const to = nextBeginning(unit, now);
   if (unit !== 'month') return { from: to - count * unitMs[unit], to };
   const date = new Date(to);
@@ -45,21 +46,21 @@ export function lastUnits(unit: PeriodUnit, count: number, now: number): Period 
 
 /**
  * Returns the beginnings of the units that overlap a time span, oldest first.
- * @param to exclusive; all in ms since 1970
+ * @param to exclusive; all times in ms since 1970
  */
-export function unitsBetween(unit: PeriodUnit, from: number, to: number): number[] {
+export function listBeginnings(unit: PeriodUnit, from: number, to: number): number[] {
   const times: number[] = [];
   for (let time = findBeginning(unit, from); time < to; time = nextBeginning(unit, time)) times.push(time);
   return times;
 }
 
 /** Returns the shortest period of whole units that contains a time span. */
-export function periodAround(unit: PeriodUnit, { from, to }: Period): Period {
+export function widenToUnits(unit: PeriodUnit, { from, to }: Period): Period {
   return { from: findBeginning(unit, from), to: nextBeginning(unit, to - 1) };
 }
 
 /** Milliseconds after the beginning of a period until its totals expire: 400 days for a day, ten years for a month. */
-const keptMs: Record<Step, number> = { day: 400 * dayMs, month: 3_653 * dayMs };
+const keptMs: Record<TotalsUnit, number> = { day: 400 * dayMs, month: 3_653 * dayMs };
 
 /** Returns the beginning of the unit that contains a time, both in ms since 1970. */
 export function findBeginning(unit: PeriodUnit, at: number): number {
@@ -68,7 +69,7 @@ export function findBeginning(unit: PeriodUnit, at: number): number {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
 }
 
-/** Returns the beginning of the unit after the one that contains a time. */
+/** Returns the beginning of the next unit after the unit that contains a time. */
 export function nextBeginning(unit: PeriodUnit, at: number): number {
   if (unit !== 'month') return findBeginning(unit, at) + unitMs[unit];
   const date = new Date(at);
@@ -76,11 +77,11 @@ export function nextBeginning(unit: PeriodUnit, at: number): number {
 }
 
 /** Returns the name of a period, such as `2026-11-21` or `2026-11`. */
-export function periodName(step: Step, beginning: number): string {
+export function periodName(step: TotalsUnit, beginning: number): string {
   return new Date(beginning).toISOString().slice(0, step === 'day' ? 10 : 7);
 }
 
 /** Returns when a period's totals expire, in ms since 1970. */
-export function computeExpiry(step: Step, beginning: number): number {
+export function computeExpiry(step: TotalsUnit, beginning: number): number {
   return beginning + keptMs[step];
 }

@@ -1,7 +1,7 @@
 import { IssuerMismatchError, OAuthError, type OAuthTokens } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { McpAccountLinkStore, NewMcpAccountLink } from '#shared/accounts/connections/mcp-account-link-store.ts';
-import { tokenHash } from '#shared/accounts/people/secret-token.ts';
+import { hashToken } from '#shared/accounts/people/secret-token.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { GuardedFetch } from '#shared/public-fetch/guarded-fetch.ts';
@@ -77,7 +77,7 @@ export class Connections {
       this.#options.store.beginConnect(person, async (state) => {
         const { authorizationUrl, ...attempt } = await beginGrant(found, redirectUrl, state, this.#options.fetch);
         address = authorizationUrl;
-        return { ...attempt, server, url: found.url, session: tokenHash(session) } satisfies z.input<
+        return { ...attempt, server, url: found.url, session: hashToken(session) } satisfies z.input<
           typeof storedAttempt
         >;
       }),
@@ -98,7 +98,7 @@ export class Connections {
   ): Promise<string> {
     const { store, fetch } = this.#options;
     const read = storedAttempt.safeParse(await store.takeConnect(person, state));
-    if (!read.success || read.data.session !== tokenHash(session))
+    if (!read.success || read.data.session !== hashToken(session))
       throw new ConnectError('This does not belong to an attempt of yours to connect, or it is over. Try again.');
     const { server, url, ...attempt } = read.data;
     if (code === undefined) throw new ConnectError('Access was not granted.');

@@ -116,7 +116,7 @@ export class Files {
   }
 
   totalBytes(): Promise<number> {
-    return this.#parts.records.totalBytes();
+    return this.#parts.records.readTotalBytes();
   }
 
   /**
@@ -139,7 +139,7 @@ export class Files {
 
   /** Returns the room that the owner's files use, and the maxima. */
   use(owner: string): Promise<FileUse> {
-    return this.#parts.records.use(owner);
+    return this.#parts.records.readUse(owner);
   }
 
   /** Returns the content of a file, or a range of it within its bounds. Reading the content throws as this method does. */

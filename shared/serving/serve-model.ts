@@ -37,7 +37,7 @@ export interface ServingComponents {
   limits: Pick<LimitKeeper, 'reserve'>;
   priceOf: PriceLookup;
   hedges: Hedges;
-  ownerKeys: Pick<OwnerKeys, 'ofGrant'>;
+  ownerKeys: Pick<OwnerKeys, 'deriveGrantKeys'>;
   /** The tools of the MCP servers that each person has linked; undefined if there are none. */
   connected?: PersonalTools | undefined;
   /** Milliseconds that a request waits while no worker can serve it. */
@@ -125,7 +125,7 @@ export async function serveModel(
     continues: stream && !needs.json && request.continues !== false,
     answerId: request.answerId,
     unread: unreadOf(parameters, model),
-    ownerKey: sealsAnswers ? ownerKeys.ofGrant(storeOwnerOf(identity)) : undefined,
+    ownerKey: sealsAnswers ? ownerKeys.deriveGrantKeys(storeOwnerOf(identity)) : undefined,
     // A count of tokens uses no prompt cache.
     affinity: counts
       ? undefined

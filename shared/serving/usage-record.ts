@@ -1,6 +1,6 @@
 import { maxTimelineAttempts, type UsageAttempt, type UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import type { Reservation } from '#shared/accounts/limits/limit-keeper.ts';
-import { costOf } from '#shared/accounts/prices/model-price.ts';
+import { computeCost } from '#shared/accounts/prices/model-price.ts';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { AgentTurn } from '#shared/core/agent-turn.ts';
 import type { Operation } from '#shared/core/operation.ts';
@@ -42,7 +42,7 @@ export function costOfRequest(
   priceOf: PriceLookup,
 ): number {
   const { model, tier } = getPlacementFacts(report);
-  return model === undefined ? 0 : costOf(usage, priceOf(tier, model));
+  return model === undefined ? 0 : computeCost(usage, priceOf(tier, model));
 }
 
 export function buildUsageRecord(request: FinishedRequest, cost: number): UsageRecord {

@@ -190,9 +190,9 @@ describe('a batch of the openai SDK', () => {
     const team = await accounts.teams.create('Batches');
     const old = made(await createOwnedKey(store, { kind: 'team', ownerId: team.id, class: 'normal', name: 'old' }));
     const slow = slowLines(24, 200);
-    const { id } = await submit(batchClients({ url: cluster.url, key: old.raw }).openai, slow);
+    const { id } = await submit(batchClients({ url: cluster.url, key: old.rawKey }).openai, slow);
     const rotated = made(await rotateKey(store, old.record, { createdBy: 'nobody', overlapMs: 0 }));
-    const successor = batchClients({ url: cluster.url, key: rotated.raw }).openai;
+    const successor = batchClients({ url: cluster.url, key: rotated.rawKey }).openai;
     expect((await untilBatch(successor, id)).request_counts).toEqual({ total: 24, completed: 24, failed: 0 });
     const endless = chatLine('endless', 'Hi.', { demo: { first_token_delay_ms: 60_000 } });
     const other = await submit(successor, [chatLine('quick', 'Hi.'), endless]);
@@ -366,7 +366,7 @@ describe('a batch runner', () => {
     await until(() => receiver.messages.length === 1);
     const { data } = JSON.parse(receiver.messages[0]?.body ?? '') as { data: { id: string; requests: number } };
     expect(data.requests).toBe(1);
-    const client = batchClients({ url: cluster.url, key: key.raw }).openai;
+    const client = batchClients({ url: cluster.url, key: key.rawKey }).openai;
     const files = await client.files.list({ purpose: 'usage_export' });
     expect(files.data.map(({ id }) => id)).toEqual([data.id]);
     expect(await (await client.files.content(data.id)).text()).toMatch(/\r\ndays-ago-[12],/);

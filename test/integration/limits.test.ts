@@ -42,7 +42,7 @@ async function keyOfTeam(limits: Limits, shared: Limits): Promise<string> {
   const { store, accounts } = await openStore();
   const { id: ownerId } = await accounts.teams.create(uniqueName('Blue'));
   await accounts.teams.change(ownerId, { limits: shared });
-  return made(await createOwnedKey(store, { kind: 'team', name: 'shared', class: 'normal', limits, ownerId })).raw;
+  return made(await createOwnedKey(store, { kind: 'team', name: 'shared', class: 'normal', limits, ownerId })).rawKey;
 }
 
 it('a key beyond its requests a minute is refused before its body has come', async () => {
@@ -130,11 +130,11 @@ describe('a budget', () => {
     const third = await rotate(second.record.id, 0);
     await untilCounted(id);
     // More than the rest of the month, though not more than the whole limit.
-    const beyond = await ask(third.raw, { max_tokens: 90 });
+    const beyond = await ask(third.rawKey, { max_tokens: 90 });
     expect(await beyond.json()).toMatchObject({ error: { code: 'insufficient_quota' } });
-    expect((await ask(third.raw, { max_tokens: 10 })).status).toBe(200);
+    expect((await ask(third.rawKey, { max_tokens: 10 })).status).toBe(200);
     expect((await ask(raw, { max_tokens: 10 })).status).toBe(200);
-    const fourth = await ask(third.raw, { max_tokens: 10 });
+    const fourth = await ask(third.rawKey, { max_tokens: 10 });
     expect(await fourth.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } });
     expect(await useOf(third.record.id)).toEqual({});
   });

@@ -220,7 +220,7 @@ describe('an edit of the registry', () => {
 describe('a key that is revoked on the command line', () => {
   it('is refused by every ingress within a second', async () => {
     const revoke = async (): Promise<number> => {
-      const { raw, record } = await newKey(uniqueName('leaver'));
+      const { rawKey: raw, record } = await newKey(uniqueName('leaver'));
       expect(await statuses(raw)).toEqual([200, 200]);
       await withKeys((context) => revokeKey(context, record.id));
       const revokedAt = performance.now();
@@ -232,7 +232,7 @@ describe('a key that is revoked on the command line', () => {
   });
 
   it('without an announcement is refused as soon as the broker is back', async () => {
-    const { raw, record } = await newKey('leaver in a bad moment');
+    const { rawKey: raw, record } = await newKey('leaver in a bad moment');
     expect(await statuses(raw)).toEqual([200, 200]);
     await nats.kill();
     const { printed } = await withKeys((context) => revokeKey(context, record.id));
@@ -246,7 +246,7 @@ describe('a key that is revoked on the command line', () => {
 it('no log line contains a key', async () => {
   const about = new Map([
     [cluster.key, 'with-a-key'],
-    [generateKey('router').raw, 'with-a-wrong-key'],
+    [generateKey('router').rawKey, 'with-a-wrong-key'],
   ]);
   for (const { process, url } of [{ process: cluster.ingress, url: cluster.url }, other]) {
     for (const [key, requestId] of about)
@@ -285,7 +285,7 @@ describe('while Redis is away', () => {
   });
 
   it('known keys are accepted, others and the console answer 503, and all goes on afterwards', async () => {
-    const { raw: unknown } = await newKey('not used before');
+    const { rawKey: unknown } = await newKey('not used before');
     expect(await statuses(cluster.key)).toEqual([200, 200]);
     expect((await ada.get('/keys')).status).toBe(200);
     await untilAppended(redis.url);

@@ -230,7 +230,7 @@ it("an owner's key seals the answer's thinking, and is in no log, metric, trace 
   const client = new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
   const asked = { model: 'demo', input: 'Think first.', reasoning: { effort: 'high' as const } };
   const { output } = await client.responses.create({ ...asked, include: ['reasoning.encrypted_content'] });
-  const key = new OwnerKeys(() => [sealSecret]).ofGrant(cluster.keyId) ?? '';
+  const key = new OwnerKeys(() => [sealSecret]).deriveGrantKeys(cluster.keyId) ?? '';
   const { unseal } = createSealer(Buffer.from(key, 'base64url'));
   const sealed = output.map((item) => (item.type === 'reasoning' ? item.encrypted_content : undefined));
   expect(unseal(sealed.find((text) => typeof text === 'string') ?? '')).toContain('text');

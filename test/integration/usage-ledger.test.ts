@@ -131,7 +131,7 @@ describe('the usage ledger', () => {
   it('has totals equal to the sum of its requests, by day, month and every group', async () => {
     const { redis } = await openKeyStore(inject('redisUrl'));
     const usage = new UsageReader(redis, `${cluster.prefix}:`);
-    const { requests } = await usage.requests(admin, { key: cluster.keyId }, 200);
+    const { requests } = await usage.listRequests(admin, { key: cluster.keyId }, 200);
     const sum = (of: (record: UsageRecord) => number): number => requests.reduce((all, each) => all + of(each), 0);
     const wanted = {
       requests: requests.length,
@@ -144,7 +144,7 @@ describe('the usage ledger', () => {
     for (const step of ['day', 'month'] as const) {
       for (const by of ['model', 'key', 'tier'] as const) {
         const range = { from: Date.now() - 86_400_000, to: Date.now() + 60_000 };
-        const report = await usage.report({ viewer: admin, ...range, step, by, filter: { key: cluster.keyId } });
+        const report = await usage.readReport({ viewer: admin, ...range, step, by, filter: { key: cluster.keyId } });
         expect(report.totals).toMatchObject(wanted);
         const id = { model: 'demo', key: cluster.keyId, tier: 'gpu' }[by];
         expect(report.groups).toContainEqual(expect.objectContaining({ id }));

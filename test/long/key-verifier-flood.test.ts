@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, inject, it } from 'vitest';
 import { createKey } from '#shared/accounts/keys/create-key.ts';
-import { checksumLength, keyAlphabet, keyChecksum } from '#shared/accounts/keys/key-format.ts';
+import { checksumLength, keyAlphabet, computeKeyChecksum } from '#shared/accounts/keys/key-format.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import { generateKey } from '#shared/accounts/keys/generate-key.ts';
 import type { RouterError } from '#shared/core/errors.ts';
@@ -21,7 +21,7 @@ function digits(length: number): string {
 /** Another wrong secret for this key's id at every call, with a fitting checksum. */
 function forged(raw: string): string {
   const unchecked = raw.slice(0, -40) + digits(40 - checksumLength);
-  return unchecked + keyChecksum(unchecked);
+  return unchecked + computeKeyChecksum(unchecked);
 }
 
 /** Sends wrong keys at the rate above until stopped, and counts how they were answered. */
@@ -58,20 +58,20 @@ it.each(['garbage', 'unknown ids', 'wrong secrets for one id', 'wrong secrets fo
       const make = (name: string) => createKey(store, { kind: 'user', name, class: 'normal' });
       const target = await make('target');
       const known = await make('known');
-      await verifier.verify(known.raw);
+      await verifier.verify(known.rawKey);
       const cold = [];
       for (let i = 0; i < 6; i++) cold.push(await make(`cold ${i}`));
 
       const wrongKeys = {
-        garbage: () => generateKey('user').raw.replace(/.$/, '!'),
-        'unknown ids': () => generateKey('user').raw,
-        'wrong secrets for one id': () => forged(target.raw),
-        'wrong secrets for a key in use': () => forged(known.raw),
+        garbage: () => generateKey('user').rawKey.replace(/.$/, '!'),
+        'unknown ids': () => generateKey('user').rawKey,
+        'wrong secrets for one id': () => forged(target.rawKey),
+        'wrong secrets for a key in use': () => forged(known.rawKey),
       };
       const attack = flood(verifier, wrongKeys[kind]);
       const coldMs: number[] = [];
       const knownUs: number[] = [];
-      for (const { raw, record } of cold) {
+      for (const { rawKey: raw, record } of cold) {
         await sleep(floodMs / cold.length);
         const began = performance.now();
         const verified = await (async () => verifier.verify(raw))().catch(({ code }: RouterError) => code);
@@ -79,7 +79,7 @@ it.each(['garbage', 'unknown ids', 'wrong secrets for one id', 'wrong secrets fo
         if (verified !== 'overloaded') expect(verified).toMatchObject({ id: record.id });
         coldMs.push(verified === 'overloaded' ? Number.POSITIVE_INFINITY : performance.now() - began);
         const asked = performance.now();
-        expect(verifier.verify(known.raw)).toMatchObject({ id: known.record.id });
+        expect(verifier.verify(known.rawKey)).toMatchObject({ id: known.record.id });
         knownUs.push((performance.now() - asked) * 1_000);
       }
       const { sent, answers } = await attack.stop();

@@ -1,7 +1,7 @@
 import type { AlertStates } from '#shared/accounts/alerts/alert-states.ts';
 import type { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
-import { budgetField } from '#shared/accounts/limits/refused-budgets.ts';
+import { toBudgetField } from '#shared/accounts/limits/refused-budgets.ts';
 import { measure } from '#shared/accounts/limits/measures.ts';
 import type { PartyUse } from '#shared/accounts/limits/party-use.ts';
 import { findBeginning, nextBeginning, periodName } from '#shared/accounts/periods.ts';
@@ -34,8 +34,8 @@ const reportKeptMs = 24 * 3_600_000;
 const zeroAmount = { tokens: 0, cost: 0 };
 
 export interface BudgetCheckParts extends BudgetSources {
-  limits: Pick<LimitKeeper, 'read'> & { refused: Pick<LimitKeeper['refused'], 'read'> };
-  usage: Pick<UsageReader, 'newest'>;
+  limits: Pick<LimitKeeper, 'read'> & { refusedBudgets: Pick<LimitKeeper['refusedBudgets'], 'read'> };
+  usage: Pick<UsageReader, 'findNewest'>;
   states: AlertStates;
 }
 
@@ -53,8 +53,8 @@ export function createBudgetCheck({
 }: BudgetCheckParts): (now?: number) => Promise<void> {
   let newestSeen: { id: string | undefined; at: number } | undefined;
   return async (now = Date.now()) => {
-    const refusedBudgets = await limits.refused.read(now);
-    const id = `${await usage.newest()} ${refusedBudgets.size}`;
+    const refusedBudgets = await limits.refusedBudgets.read(now);
+    const id = `${await usage.findNewest()} ${refusedBudgets.size}`;
     if (!newestSeen || newestSeen.id !== id) newestSeen = { id, at: now };
     else if (now - newestSeen.at > lateMs) return;
     const parties = await listBudgetParties({ accounts, issuers }, now);
@@ -72,7 +72,7 @@ export function createBudgetCheck({
       const step = budgetPeriods[name];
       const period = periodName(step, findBeginning(step, use.at));
       const percent = (100 * measured.spent) / measured.limit;
-      const budget = budgetField({ party: party.party, name, set: limit });
+      const budget = toBudgetField({ party: party.party, name, set: limit });
       // A day may end between the reads of refusals and of use. Each refusal names its period, so that it does not count for the next day.
       const isExhausted = percent >= exhaustedPercent || refusedBudgets.has(`${period} ${budget}`);
       const shares = thresholds.filter((threshold) => percent >= threshold);

@@ -1,7 +1,7 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
-import { liveKeysByParty } from '#shared/accounts/keys/key-record.ts';
+import { findLiveKeysByParty } from '#shared/accounts/keys/key-record.ts';
 import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
-import type { Step } from '#shared/accounts/periods.ts';
+import type { TotalsUnit } from '#shared/accounts/periods.ts';
 import { partyOfService, listServiceAccounts } from '#shared/accounts/token-issuers/service-identity.ts';
 import type { AcceptedIssuer } from '#shared/accounts/token-issuers/token-issuer.ts';
 import type { WebhookOwner } from '#shared/accounts/webhooks/webhook-event.ts';
@@ -13,7 +13,7 @@ export const budgetPeriods = {
   tokensPerMonth: 'month',
   costPerDay: 'day',
   costPerMonth: 'month',
-} as const satisfies Partial<Record<keyof PartyLimits['limits'], Step>>;
+} as const satisfies Partial<Record<keyof PartyLimits['limits'], TotalsUnit>>;
 
 export type BudgetName = keyof typeof budgetPeriods;
 export const budgetNames = Object.keys(budgetPeriods) as readonly BudgetName[];
@@ -41,7 +41,7 @@ export async function listBudgetParties(
   const services = new Map(listServiceAccounts(issuers()).map((account) => [account.name, account]));
   const [allKeys, people, allTeams] = await Promise.all([keys.list(), users.list(), teams.list()]);
   return [
-    ...[...liveKeysByParty(allKeys, now)].map(([party, { limits = {}, ...key }]) => {
+    ...[...findLiveKeysByParty(allKeys, now)].map(([party, { limits = {}, ...key }]) => {
       return { party, name: key.name, limits, owner: ownerOfKey(key) };
     }),
     ...[...services.values()].map(({ name, limits }) => {

@@ -1,4 +1,4 @@
-import { isOver, stopReason, type BatchRecord, type LineOutcome } from '#shared/accounts/batches/batch-record.ts';
+import { isOver, findStopReason, type BatchRecord, type LineOutcome } from '#shared/accounts/batches/batch-record.ts';
 import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import type { RunningLines } from './running-lines.ts';
 
@@ -6,7 +6,7 @@ import type { RunningLines } from './running-lines.ts';
 const readIntervalMs = 1_000;
 
 export interface BatchWatchParts {
-  batches: Pick<BatchWork, 'find' | 'pause'>;
+  batches: Pick<BatchWork, 'find' | 'setPause'>;
   runningLines: Pick<RunningLines, 'has'>;
 }
 
@@ -37,7 +37,7 @@ export class BatchWatch {
 
   /** Outcome of the lines that were not run; undefined while they may still run. */
   get outcome(): Extract<LineOutcome, 'cancelled' | 'expired'> | undefined {
-    return this.#batch && stopReason(this.#batch);
+    return this.#batch && findStopReason(this.#batch);
   }
 
   /**
@@ -58,7 +58,7 @@ export class BatchWatch {
     try {
       const { id = '' } = this.#batch ?? {};
       this.#batch = (await batches.find(id)) ?? this.#batch;
-      if (this.#batch?.lacksWorker === true && runningLines.has(id)) await batches.pause(id, undefined);
+      if (this.#batch?.lacksWorker === true && runningLines.has(id)) await batches.setPause(id, undefined);
     } catch {
       // Redis does not answer. The last known record stays in use, and its time may run out nevertheless.
     }
@@ -70,6 +70,6 @@ export class BatchWatch {
   }
 
   #stopIfOver(): void {
-    if (this.#batch && (isOver(this.#batch) || stopReason(this.#batch) !== undefined)) this.#stopped.abort();
+    if (this.#batch && (isOver(this.#batch) || findStopReason(this.#batch) !== undefined)) this.#stopped.abort();
   }
 }

@@ -49,7 +49,7 @@ export async function endSlice(
   const { id } = batch;
   const place = { id, slice: number };
   for (;;) {
-    const recorded = await batches.recordedLines(id, number);
+    const recorded = await batches.listRecordedLines(id, number);
     const stopOutcome = outcome();
     const missing = slice.lines - recorded.size;
     if (missing > 0 && !stopOutcome) throw new RunLaterError(repeatMs);
@@ -158,7 +158,7 @@ async function* readLinesOfSide(
     !formats.batch.hasErrorFile || (outcome === 'succeeded') === (side === 'output');
   const numbers = Array.from({ length: slice.lines }, (_, line) => line);
   const recordedNumbers = numbers.filter((line) => recorded.has(line));
-  const recordedResults = batches.results(batch.id, number, recordedNumbers, sealer);
+  const recordedResults = batches.readResults(batch.id, number, recordedNumbers, sealer);
   for (const line of numbers) {
     if (!stopped && !recorded.has(line)) continue;
     const result = recorded.has(line) ? (await recordedResults.next()).value : stopped?.get(line);

@@ -1,5 +1,5 @@
 import { RunLaterError } from '#shared/background/background-worker.ts';
-import { stopReason, type BatchProblem, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
+import { findStopReason, type BatchProblem, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import { OwnerGoneError, type FileRecord } from '#shared/accounts/files/file-records.ts';
 import type { BatchMove } from '#shared/accounts/batches/batch-work.ts';
 import type { SliceResults } from '#shared/accounts/batches/slice.ts';
@@ -149,7 +149,7 @@ async function joinSide(
   }
 
   function leaveOut(reason: string): void {
-    if (stopReason(batch) === undefined) throw storeUnavailable(reason);
+    if (findStopReason(batch) === undefined) throw storeUnavailable(reason);
     joined.isIncomplete = true;
   }
 }

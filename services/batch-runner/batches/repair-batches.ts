@@ -1,4 +1,4 @@
-import { progressedAt, stopReason, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
+import { findLastProgress, findStopReason, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { endingJob, sliceJob, validationJob } from '#shared/background/batch-jobs.ts';
@@ -8,7 +8,7 @@ import type { Logger } from '#shared/core/log.ts';
 const idleMs = 15_000;
 
 export interface RepairParts {
-  batches: Pick<BatchWork, 'listOpen' | 'doneSlices'>;
+  batches: Pick<BatchWork, 'listOpen' | 'listEndedSlices'>;
   jobs: Pick<BackgroundJobs, 'add' | 'addAll' | 'isUnderWay' | 'nextPriority'>;
   log: Pick<Logger, 'warn'>;
 }
@@ -32,8 +32,8 @@ export async function repairBatches(parts: RepairParts, now = Date.now()): Promi
 
 /** Returns whether a batch has made no progress for a while although it could. A paused batch cannot, unless it is to be stopped. */
 function isIdle(batch: BatchRecord, now: number): boolean {
-  if (now - progressedAt(batch) < idleMs) return false;
-  return (batch.pausedUntil ?? 0) <= now || stopReason(batch, now) !== undefined;
+  if (now - findLastProgress(batch) < idleMs) return false;
+  return (batch.pausedUntil ?? 0) <= now || findStopReason(batch, now) !== undefined;
 }
 
 async function addMissingJobs({ batches, jobs }: RepairParts, batch: BatchRecord): Promise<void> {
@@ -44,7 +44,7 @@ async function addMissingJobs({ batches, jobs }: RepairParts, batch: BatchRecord
     if (!(await jobs.isUnderWay(endingJob(id)))) await jobs.add(endingJob(id, true));
     return;
   }
-  const done = await batches.doneSlices(id);
+  const done = await batches.listEndedSlices(id);
   const turns = { ofOwner, next: await jobs.nextPriority('batch-slices') };
   const missing = Array.from({ length: slices }, (_, slice) => slice).filter((slice) => !done.has(slice));
   await jobs.addAll(

@@ -1,5 +1,5 @@
 import { RunLaterError } from '#shared/background/background-worker.ts';
-import { stopReason, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
+import { findStopReason, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import type { LineResult } from '#shared/accounts/batches/line-result.ts';
 import type { Slice } from '#shared/accounts/batches/slice.ts';
 import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
@@ -68,13 +68,13 @@ export async function runSlice(parts: RunSliceParts, { batch: id, slice: number 
   if (batch?.state !== 'running' || (await batches.readSliceResults(id, number))) return;
   // Another slice has paused the batch, because a limit is exhausted.
   const pausedMs = (batch.blockedUntil ?? 0) - Date.now();
-  if (pausedMs > 0 && stopReason(batch) === undefined)
+  if (pausedMs > 0 && findStopReason(batch) === undefined)
     throw new RunLaterError(parts.parked.block(id, number, pausedMs));
   const slice = await batches.readSlice(id, number);
   const formats = findBatchFormats(batch, parts.formats);
   const sealer = parts.ownerKeys.storeSealer(batch.owner);
   if (!slice || !formats || !sealer) throw storeUnavailable(`slice ${number} of ${id} cannot be read`);
-  const delayMs = stopReason(batch) === undefined ? parts.parked.admit(id, number) : undefined;
+  const delayMs = findStopReason(batch) === undefined ? parts.parked.admit(id, number) : undefined;
   if (delayMs !== undefined) throw new RunLaterError(delayMs);
   const runningSlice = { batch, formats, number, slice, sealer };
   let isOver = false;
@@ -106,7 +106,7 @@ async function runLines(
 ): Promise<number | undefined> {
   if (signal.aborted) return undefined;
   const { batch, slice, number } = runningSlice;
-  const recorded = await parts.batches.recordedLines(batch.id, number);
+  const recorded = await parts.batches.listRecordedLines(batch.id, number);
   if (recorded.size >= slice.lines) return undefined;
   // Results are stored even beyond the quota, so no line may start once the quota is exhausted.
   await storeOrPause(parts, batch.id, () => parts.files.assertRoom(batch.owner));
@@ -153,7 +153,7 @@ async function runRemainingLines(
     return isShort || ((await jobs.countWaiting('batch-slices')) > 0 && (await batches.countAllOpen()) > 1);
   };
   const onLeave = (): void => halt.abort();
-  const onPaused = (pause: SlicePause) => batches.pause(batch.id, { ...pause, pausesAllLines: false });
+  const onPaused = (pause: SlicePause) => batches.setPause(batch.id, { ...pause, pausesAllLines: false });
   const { runningLines } = parts;
   const place = { batch: batch.id, slice: number };
   const sliceSlot = new SliceSlot({ ...place, runningLines, parked, isWanted, onPaused, onLeave });
@@ -175,7 +175,11 @@ async function runRemainingLines(
         if (end?.kind !== 'pause') return;
         pauseMs = Math.min(end.ms, maxPauseMs);
         halt.abort();
-        await parts.batches.pause(batch.id, { until: Date.now() + pauseMs, reason: end.reason, pausesAllLines: true });
+        await parts.batches.setPause(batch.id, {
+          until: Date.now() + pauseMs,
+          reason: end.reason,
+          pausesAllLines: true,
+        });
       } catch (error) {
         failure ??= error;
         halt.abort();
@@ -246,7 +250,7 @@ async function runAndRecordLine(
     const isFirst = await recordThroughOutage(record, parts.stopping);
     if (isFirst) charge.commit();
     parts.countLine(result.outcome, isFirst);
-    if (isFirst && watch.endPause()) await batches.pause(batch.id, undefined);
+    if (isFirst && watch.endPause()) await batches.setPause(batch.id, undefined);
   } catch (error) {
     if (!isStoreFull(error)) throw error;
     return { kind: 'pause', ms: maxPauseMs, reason: error.message };

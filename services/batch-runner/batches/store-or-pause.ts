@@ -17,7 +17,7 @@ export class NoRoomError extends RunLaterError {
  * @throws NoRoomError in that case; otherwise the errors of `store`
  */
 export async function storeOrPause<T>(
-  { batches }: { batches: Pick<BatchWork, 'pause'> },
+  { batches }: { batches: Pick<BatchWork, 'setPause'> },
   batch: string,
   store: () => Promise<T>,
 ): Promise<T> {
@@ -25,7 +25,7 @@ export async function storeOrPause<T>(
     return await store();
   } catch (error) {
     if (!(error instanceof RouterError) || !noRoomCodes.has(error.code)) throw error;
-    await batches.pause(batch, { until: Date.now() + checkMs, reason: error.message, pausesAllLines: true });
+    await batches.setPause(batch, { until: Date.now() + checkMs, reason: error.message, pausesAllLines: true });
     throw new NoRoomError(checkMs);
   }
 }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { stopReason, type BatchProblem, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
+import { findStopReason, type BatchProblem, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import type { Slice } from '#shared/accounts/batches/slice.ts';
 import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
 import { RouterError } from '#shared/core/errors.ts';
@@ -80,7 +80,7 @@ async function readInput(parts: BatchDependencies, batch: BatchRecord, input: st
   const pieces = await parts.objects.get(input);
   if (!pieces) {
     // While the batch has time, validation is tried again, because the object may become readable again.
-    if (stopReason(batch) === undefined) throw storeUnavailable(`the input of ${batch.id} is away`);
+    if (findStopReason(batch) === undefined) throw storeUnavailable(`the input of ${batch.id} is away`);
     read.problems.push(inputGoneProblem);
     return read;
   }

@@ -34,7 +34,7 @@ export interface UsageExportParts {
   /** Hour of the day (UTC) from which the file of the day before is written. */
   hour: number;
   teams: Pick<TeamStore, 'list'>;
-  usage: Pick<UsageReader, 'export' | 'report'>;
+  usage: Pick<UsageReader, 'export' | 'readReport'>;
   findNames: FindNames;
   files: Pick<Files, 'add' | 'delete'>;
   states: AlertStates;
@@ -75,7 +75,7 @@ async function exportDay(
   const to = from + dayMs;
   // The totals are read before the file is written, because the file would stay if this read failed.
   const report = { viewer: administratorView, from, to, step: 'day', by: 'tier', filter: {} } as const;
-  const { requests } = (await usage.report(report)).totals;
+  const { requests } = (await usage.readReport(report)).totals;
   let writtenCount = 0;
   const records = countItems(usage.export(administratorView, {}, from, to), () => {
     writtenCount += 1;

@@ -1,6 +1,6 @@
 import { OwnerGoneError } from '#shared/accounts/files/file-records.ts';
 import {
-  resultInObject,
+  toObjectResult,
   sealResult,
   type LineResult,
   type StorableResult,
@@ -44,7 +44,7 @@ export async function storeResult(
   try {
     const receive = () => files.receive(owner, yieldOnce(bytes), { isResult: true });
     const upload = await recordThroughOutage(receive, stopping);
-    return { result: resultInObject(upload, result), discard: upload.discard };
+    return { result: toObjectResult(upload, result), discard: upload.discard };
   } catch (error) {
     // The owner is gone, so nobody can read the text. Usage is recorded nevertheless.
     if (error instanceof OwnerGoneError) return sealInRecord('');

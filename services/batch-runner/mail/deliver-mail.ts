@@ -1,5 +1,5 @@
 import type { AlertMails, DueMail, RunningMail } from '#shared/accounts/alert-mails/alert-mails.ts';
-import { retryDelay } from '#shared/accounts/webhooks/retry-delay.ts';
+import { computeRetryDelay } from '#shared/accounts/webhooks/compute-retry-delay.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { MailError, type Mail, type SendMail } from './send-mail.ts';
 
@@ -28,8 +28,8 @@ export type DeliverMail = (due: DueMail, signal: AbortSignal) => Promise<void>;
 
 /**
  * Creates the function that tries to send mails. A mail that the server does not accept is tried again for a day, like webhooks (see
- * `retryDelay`), unless the server refuses the recipient or the mail permanently. If a process dies during a try, the recipient may get the
- * mail twice, with the same Message-ID. If the function rejects with `store_unavailable`, the mail becomes due again by itself.
+ * `computeRetryDelay`), unless the server refuses the recipient or the mail permanently. If a process dies during a try, the recipient may
+ * get the mail twice, with the same Message-ID. If the function rejects with `store_unavailable`, the mail becomes due again by itself.
  */
 export function createMailDeliverer({ mails, compose, send, count, log }: MailDelivererParts): DeliverMail {
   return async function deliverMail(due, signal) {
@@ -45,7 +45,7 @@ export function createMailDeliverer({ mails, compose, send, count, log }: MailDe
     }
     const elapsed = elapsedMs + performance.now() - startedAt;
     const delayMs =
-      failure && !failure.isPermanent ? retryDelay({ attempts: attempts + 1, elapsedMs: elapsed }) : undefined;
+      failure && !failure.isPermanent ? computeRetryDelay({ attempts: attempts + 1, elapsedMs: elapsed }) : undefined;
     if (!(await mails.end(due, { delayMs, counts: true }))) return;
     if (!failure) return count('sent');
     count(delayMs === undefined ? 'dead' : 'failed');

@@ -103,13 +103,13 @@ async function makeInRun(
   const { background: shape } = format;
   const begun = await responses.beginRun(record, shape.inProgressEvent(queued, shape.queuedEvents(queued).last + 1));
   if (!begun) return;
-  const runningResponse: RunningResponse = { ...response, queued, runId: begun.attempt };
-  const watch = new RunWatch({ id, responses, changes: parts.changes, run: begun.attempt, stopping });
+  const runningResponse: RunningResponse = { ...response, queued, runId: begun.runId };
+  const watch = new RunWatch({ id, responses, changes: parts.changes, run: begun.runId, stopping });
   const charge = new LineCharge(parts.serving.limits, parts.serving.priceOf);
   const writer = new EventWriter({
     next: begun.next,
     lastNumber: shape.lastNumber,
-    append: (events) => responses.append(record, begun.attempt, events),
+    append: (events) => responses.append(record, begun.runId, events),
     budget: parts.eventBudget,
     onRefused: () => watch.stop(),
   });
@@ -218,7 +218,7 @@ async function recordEnd(
       state,
       from,
       last,
-      stored,
+      storedResponse: stored,
       events: events + ending.events,
       final: state === 'failed' ? answer : undefined,
       ledger: ledger.createEntry(charge.records),

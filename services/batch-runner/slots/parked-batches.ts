@@ -1,4 +1,4 @@
-import { isOver, stopReason } from '#shared/accounts/batches/batch-record.ts';
+import { isOver, findStopReason } from '#shared/accounts/batches/batch-record.ts';
 import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { sliceJob } from '#shared/background/batch-jobs.ts';
@@ -230,7 +230,7 @@ export class ParkedBatches {
     const found = await this.#parts.batches.find(batch).catch(() => 'unknown' as const);
     if (found === 'unknown') return;
     if (!found || isOver(found)) this.#forget(batch, parked);
-    else if (stopReason(found) !== undefined || (parked.isBlocked && found.blockedUntil === undefined))
+    else if (findStopReason(found) !== undefined || (parked.isBlocked && found.blockedUntil === undefined))
       this.#unpark(batch, parked);
   }
 

@@ -3,7 +3,7 @@ import type { Logger } from '#shared/core/log.ts';
 import { version } from '#shared/core/version.ts';
 import { PublicFetchError } from '#shared/public-fetch/public-fetch-error.ts';
 import type { PublicPost } from '#shared/public-fetch/public-post.ts';
-import { retryDelay } from '#shared/accounts/webhooks/retry-delay.ts';
+import { computeRetryDelay } from '#shared/accounts/webhooks/compute-retry-delay.ts';
 import type {
   AttemptEnd,
   DueDelivery,
@@ -19,7 +19,7 @@ export const tryOutcomes = ['delivered', 'failed', 'dead', 'returned'] as const;
 export type TryOutcome = (typeof tryOutcomes)[number];
 
 export interface WebhookDelivererParts {
-  endpoints: Pick<WebhookEndpoints, 'find' | 'signingSecrets'>;
+  endpoints: Pick<WebhookEndpoints, 'find' | 'unsealSigningSecrets'>;
   deliveries: Pick<WebhookDeliveries, 'beginTry' | 'end'>;
   post: PublicPost;
   count: (outcome: TryOutcome) => void;
@@ -34,8 +34,8 @@ const goneStatus = 410;
 
 /**
  * Creates the function that tries deliveries. A 2xx answer ends a delivery; 410 gives it up and disables its endpoint; after anything else
- * it is tried again for a day (see `retryDelay`). If a process dies during a try, the receiver may get the message twice, with the same
- * `webhook-id`. If the function rejects with `store_unavailable`, the delivery becomes due again by itself.
+ * it is tried again for a day (see `computeRetryDelay`). If a process dies during a try, the receiver may get the message twice, with the
+ * same `webhook-id`. If the function rejects with `store_unavailable`, the delivery becomes due again by itself.
  */
 export function createWebhookDeliverer({
   endpoints,
@@ -61,7 +61,7 @@ export function createWebhookDeliverer({
     try {
       const endpoint = await endpoints.find(delivery.endpoint);
       if (!endpoint) return { error: 'its endpoint was removed' };
-      const secrets = endpoints.signingSecrets(endpoint);
+      const secrets = endpoints.unsealSigningSecrets(endpoint);
       if (!secrets) return { error: 'its secret was sealed with a SEAL_SECRET that the runner does not have' };
       return { status: await send(delivery, endpoint, secrets, signal) };
     } catch (error) {
@@ -107,7 +107,7 @@ function computeEnd({ attempts, elapsedMs, once }: RunningDelivery, answer: Answ
   const error = 'error' in answer ? answer.error : reasonOf(answer.status);
   const failure = { counts: true, status, error, ms };
   if (status === goneStatus) return { ...failure, state: 'dead', disables: error };
-  const delayMs = once ? undefined : retryDelay({ attempts: attempts + 1, elapsedMs: elapsedMs + ms });
+  const delayMs = once ? undefined : computeRetryDelay({ attempts: attempts + 1, elapsedMs: elapsedMs + ms });
   return delayMs === undefined ? { ...failure, state: 'dead' } : { ...failure, state: 'pending', delayMs };
 }
 

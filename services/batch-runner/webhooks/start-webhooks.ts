@@ -56,7 +56,7 @@ export function startWebhooks({
       timeoutMs: answerMs,
       isAllowed: (address) => isPublicAddress(address) || isInListedNetwork(address),
     }),
-    count: registerWebhookMetrics(registry, () => deliveries.lateMs()),
+    count: registerWebhookMetrics(registry, () => deliveries.readLateMs()),
     log,
   });
   const takeDue = deliveries.takeDue.bind(deliveries);

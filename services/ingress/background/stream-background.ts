@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import type { ReadEvents } from '#shared/accounts/background-responses/background-responses.ts';
+import type { EventPage } from '#shared/accounts/background-responses/background-responses.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { BackgroundAnswers } from '#shared/formats/background-answers.ts';
 import { WakeSignal } from '../http/wake-signal.ts';
@@ -103,14 +103,14 @@ export async function streamBackground(
 const away: unique symbol = Symbol('away');
 
 /** Returns why nothing can follow the event that the client has seen last; undefined if something can. */
-function findStreamError(read: ReadEvents | undefined, last: number): keyof typeof streamErrors | undefined {
+function findStreamError(read: EventPage | undefined, last: number): keyof typeof streamErrors | undefined {
   if (!read) return 'removed';
   if (read.areGone) return 'gone';
   // Event numbers of a lost run are not used again.
   return read.opening > 0 && last >= read.opening && last < read.begun ? 'superseded' : undefined;
 }
 
-function assertReadable(read: ReadEvents | undefined, id: string, after: number): asserts read is ReadEvents {
+function assertReadable(read: EventPage | undefined, id: string, after: number): asserts read is EventPage {
   if (!read) throw new RouterError('not_found', `Response with id '${id}' not found.`);
   const reason = findStreamError(read, after);
   if (reason === 'superseded')

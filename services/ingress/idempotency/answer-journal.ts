@@ -3,7 +3,7 @@ import type {
   AnswerEntry,
   AnswerHead,
   IdempotentAnswers,
-  KeyedAttempt,
+  ExecutionRef,
   RequestFacts,
 } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
 import type { Logger } from '#shared/core/log.ts';
@@ -36,7 +36,7 @@ interface Piece {
  * not accept writes in time, the answer is not kept. The client still gets the answer.
  */
 export class AnswerJournal {
-  readonly #execution: KeyedAttempt;
+  readonly #execution: ExecutionRef;
   readonly #parts: JournalParts;
   #pieces: Piece[] = [];
   #waitingBytes = 0;
@@ -54,7 +54,7 @@ export class AnswerJournal {
   #writing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(execution: KeyedAttempt, parts: JournalParts) {
+  constructor(execution: ExecutionRef, parts: JournalParts) {
     this.#execution = execution;
     this.#parts = parts;
   }

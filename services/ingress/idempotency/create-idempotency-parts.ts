@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import { IdempotentAnswers } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
 import {
-  idempotencyBounds,
+  toIdempotencyBounds,
   type idempotencySettings,
 } from '#shared/accounts/idempotent-answers/idempotency-settings.ts';
 import type { Logger } from '#shared/core/log.ts';
@@ -39,7 +39,7 @@ export function createIdempotencyParts(options: OpenIdempotencyOptions): Idempot
   releases.add('pings of redis', () => clearInterval(pings));
   return {
     answers: new IdempotentAnswers(storedRedis.redis, `${config.RTR_PREFIX}:`, {
-      bounds: idempotencyBounds(config),
+      bounds: toIdempotencyBounds(config),
       keys,
     }),
     outages,

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Response } from 'express';
 import type {
   AnswerHead,
-  KeyedAttempt,
-  ReadAnswer,
-  ReadEntry,
+  ExecutionRef,
+  AnswerPart,
+  AnswerPiece,
   RequestFacts,
 } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
 import { RouterError } from '#shared/core/errors.ts';
@@ -24,7 +24,7 @@ const storeAwayMs = 60_000;
 
 /** An answer that was begun for an earlier request with the same key. */
 export interface FollowedAnswer {
-  execution: KeyedAttempt;
+  execution: ExecutionRef;
   /** Id of the event that the answer continues after; undefined for the whole answer. */
   after: number | undefined;
   format: AnswerFormat;
@@ -108,7 +108,7 @@ class Follower {
     }
   }
 
-  async #handleRead(read: ReadAnswer | undefined): Promise<'answered' | 'free' | 'more' | 'later'> {
+  async #handleRead(read: AnswerPart | undefined): Promise<'answered' | 'free' | 'more' | 'later'> {
     if (!read || read.state === 'cancelled' || read.state === 'gone') {
       if (this.#head) throw new RouterError('worker_lost', 'The execution that made the answer was lost.');
       return 'free';
@@ -137,7 +137,7 @@ class Follower {
   }
 
   /** @throws RouterError unless the event that the client has seen belongs to this execution */
-  #skipSeenEvents({ number, next, state }: ReadAnswer, { isEvents }: AnswerHead): void {
+  #skipSeenEvents({ number, next, state }: AnswerPart, { isEvents }: AnswerHead): void {
     const { after } = this.#followed;
     if (after === undefined) return;
     const param = 'last-event-id';
@@ -160,7 +160,7 @@ class Follower {
     this.#writtenAt = performance.now();
   }
 
-  async #send(entries: readonly ReadEntry[]): Promise<void> {
+  async #send(entries: readonly AnswerPiece[]): Promise<void> {
     const sent = entries.map(({ bytes, last }) => {
       const wanted = this.#head?.isEvents === true ? selectEventsAfter(bytes, last, this.#last) : bytes;
       this.#last = last;

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Response } from 'express';
-import type { KeyedAttempt, RequestFacts } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
+import type { ExecutionRef, RequestFacts } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
 import { errorTable } from '#shared/core/errors.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { AnswerJournal } from './answer-journal.ts';
@@ -26,7 +26,7 @@ const unkeptHeaders = /^(?:connection|keep-alive|date|x-request-id|request-id|va
 
 /** A request that has claimed its key and is not executed yet. */
 export interface ClaimedRequest {
-  of: KeyedAttempt;
+  execution: ExecutionRef;
   /** Number of earlier executions of the key. */
   number: number;
   /** Returns the facts of the request that are known. Called when its answer begins. */
@@ -63,7 +63,7 @@ export class KeyedExecution implements AnswerReceiver {
     this.#claimed = claimed;
     this.#parts = parts;
     this.#isUncancelled = claimed.isUncancelled;
-    this.#journal = new AnswerJournal(claimed.of, parts);
+    this.#journal = new AnswerJournal(claimed.execution, parts);
     this.#client = new AttachedClient(response, parts.unreadOutputs);
     this.#release = parts.openRequests.trackDetached(detached);
     this.#renewal = setInterval(() => void this.#renew(), renewMs);
@@ -162,18 +162,18 @@ export class KeyedExecution implements AnswerReceiver {
 
   async #renew(): Promise<void> {
     // If this fails, it is tried again after the next interval. The lease lasts for several intervals.
-    await this.#parts.answers.renew(this.#claimed.of).catch(() => undefined);
+    await this.#parts.answers.renew(this.#claimed.execution).catch(() => undefined);
   }
 
   /** Checks, after the client has left, whether other clients wait for the answer. Cancels the request when none has for `graceMs`. */
   async #cancelIfAlone(): Promise<void> {
     const { answers, graceMs, count } = this.#parts;
-    const { of } = this.#claimed;
+    const { execution } = this.#claimed;
     let aloneAt = performance.now();
     while (!this.#detached.isOver && !this.#isUncancelled) {
       const left = aloneAt + graceMs - performance.now();
       // If the store does not reply, nothing shows whether a client waits. A missing reply counts as if none did.
-      const waiting = await (left > 0 ? answers.renew(of) : answers.abandon(of)).catch(() => 0);
+      const waiting = await (left > 0 ? answers.renew(execution) : answers.abandon(execution)).catch(() => 0);
       if (this.#detached.isOver) return;
       if (waiting > 0) aloneAt = performance.now();
       else if (left <= 0) {

@@ -2,7 +2,7 @@ import type { ErrorRequestHandler, NextFunction, Request, Response } from 'expre
 import {
   createExecutionId,
   type AnswerEntry,
-  type KeyedAttempt,
+  type ExecutionRef,
   type RequestFacts,
 } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
 import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
@@ -119,7 +119,7 @@ export class KeyedRequest implements AnswerReceiver {
     for (;;) {
       const claim = await this.#claim();
       if (!claim) return;
-      if ((await this.#follow(claim.of, claim.isOver)) === 'answered') throw answered;
+      if ((await this.#follow(claim.execution, claim.isOver)) === 'answered') throw answered;
       // The earlier execution was given up, or its process died. This request may be the next to be executed.
       if (this.#headers.after !== undefined) throw answerNotKeptError();
       if (performance.now() - startedAt > maxRetryMs) throw endedWithoutAnswer();
@@ -134,7 +134,7 @@ export class KeyedRequest implements AnswerReceiver {
     if (!claim) return;
     for await (const _ of readArrivingBody(this.#request, this.#parts.bodyTimeoutMs));
     this.#facts.digest = digest.digest();
-    if ((await this.#follow(claim.of, claim.isOver)) === 'answered') throw answered;
+    if ((await this.#follow(claim.execution, claim.isOver)) === 'answered') throw answered;
     // The body is read and discarded, so this request cannot be executed.
     throw this.#headers.after === undefined ? endedWithoutAnswer() : answerNotKeptError();
   }
@@ -144,7 +144,7 @@ export class KeyedRequest implements AnswerReceiver {
    * @param digest returns the digest of a body that is still arriving; called once the body is complete
    * @returns the execution of another request that has the key; undefined if this request is to be executed
    */
-  async #claim(digest?: () => string): Promise<{ of: KeyedAttempt; isOver: boolean } | undefined> {
+  async #claim(digest?: () => string): Promise<{ execution: ExecutionRef; isOver: boolean } | undefined> {
     const { answers, outages, store } = this.#parts;
     const owner = storeOwnerOf(identityOf(this.#response));
     const { key, after } = this.#headers;
@@ -162,7 +162,7 @@ export class KeyedRequest implements AnswerReceiver {
       case 'claimed': {
         // If the client has left meanwhile, the key is released, because nothing was begun. If that fails, the lease ends by itself.
         if (this.#detached.isOver) {
-          await answers.finish(claim.of, emptyEntry, 'cut', true).catch(() => undefined);
+          await answers.finish(claim.execution, emptyEntry, 'cut', true).catch(() => undefined);
           throw answered;
         }
         const { isUncancelled } = this.#route;
@@ -178,7 +178,7 @@ export class KeyedRequest implements AnswerReceiver {
     }
   }
 
-  #follow(of: KeyedAttempt, isOver: boolean): Promise<'answered' | 'free'> {
+  #follow(of: ExecutionRef, isOver: boolean): Promise<'answered' | 'free'> {
     const { after } = this.#headers;
     this.#parts.count(after !== undefined ? 'resumed' : isOver ? 'replayed' : 'joined');
     const assertSameRequest = (facts: RequestFacts): void => this.#compare(facts);

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { recordingBounds, type recordingSettings } from '#shared/accounts/recordings/recording-settings.ts';
+import { toRecordingBounds, type recordingSettings } from '#shared/accounts/recordings/recording-settings.ts';
 import { Recordings } from '#shared/accounts/recordings/recordings.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
@@ -35,7 +35,7 @@ export interface RecordingParts {
 export function createRecordings(options: OpenRecordingsOptions): RecordingParts {
   const { config, serving, isTracing, registry, log, releases } = options;
   const store = new Recordings(serving.storedRedis.redis, `${config.RTR_PREFIX}:`, {
-    bounds: recordingBounds(config),
+    bounds: toRecordingBounds(config),
     keys: serving.ownerKeys,
     report: serving.unreadable,
   });

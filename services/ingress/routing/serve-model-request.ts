@@ -43,7 +43,7 @@ export interface ServeParts
   inputFiles: InputFiles;
   /** Milliseconds without a byte after which a form is refused. */
   bodyTimeoutMs: number;
-  knownRefusal: LimitKeeper['knownRefusal'];
+  knownRefusal: LimitKeeper['findKnownRefusal'];
   /** Records the requests of keys for which recording is switched on; undefined if it is switched off in this ingress. */
   recorder: Pick<Recorder, 'begin'> | undefined;
 }

@@ -43,7 +43,7 @@ export class CheckedOwners implements KeySource {
 
   async find(id: string): Promise<FoundKey | undefined> {
     const found = await this.#keys.find(id);
-    if (found?.ownerId !== undefined && found.owner?.hasNoPassword === true && !found.owner.blocked)
+    if (found?.ownerId !== undefined && found.owner?.hasNoPassword === true && !found.owner.isBlocked)
       this.#checkSoon(found.ownerId);
     return found;
   }

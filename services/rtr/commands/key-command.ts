@@ -1,7 +1,7 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
 
 export interface KeyCommandContext {
-  accounts: Pick<Accounts, 'keys' | 'users' | 'links' | 'audit' | 'store'>;
+  accounts: Pick<Accounts, 'keys' | 'users' | 'links' | 'audit' | 'storeMarker'>;
   /** Address at which browsers reach the router, such as `https://llm.example.com`. */
   consoleUrl: string;
   /** Tells every ingress that a key has changed. */

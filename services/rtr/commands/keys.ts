@@ -3,7 +3,7 @@ import {
   isUsable,
   keyNameSchema,
   keyToolsSchema,
-  maskedKey,
+  maskKey,
   findRecordingSwitch,
   type FoundKey,
 } from '#shared/accounts/keys/key-record.ts';
@@ -42,9 +42,9 @@ export async function createRouterKey(
   await accounts.audit.add(auditNote('key.create', created.record, details));
   const warning = await announceChange(context, created.record.id);
   if (context.json) {
-    context.print(JSON.stringify({ key: created.raw, ...shown(created.record), warning }));
+    context.print(JSON.stringify({ key: created.rawKey, ...shown(created.record), warning }));
   } else {
-    context.print(`Key "${name.data}", shown only this once: ${created.raw}`);
+    context.print(`Key "${name.data}", shown only this once: ${created.rawKey}`);
     if (warning !== undefined) context.print(warning);
   }
   return created;
@@ -110,7 +110,7 @@ function shown(record: FoundKey): Record<string, unknown> {
     kind,
     name,
     class: priority,
-    masked: maskedKey(record),
+    masked: maskKey(record),
     ...(ownerId !== undefined && { owner: { id: ownerId, name: owner?.name ?? '' } }),
     limits,
     records: findRecordingSwitch(record) !== undefined,
@@ -147,7 +147,7 @@ function table(records: FoundKey[]): string[] {
     ['ID', 'KEY', 'OWNER', 'CLASS', 'CREATED', 'EXPIRES', 'LIMITS', 'STATE', 'RECORDS', 'NAME'],
     ...records.map((record) => [
       record.id,
-      maskedKey(record),
+      maskKey(record),
       ownerText(record),
       record.class,
       dateOf(record.createdAt),

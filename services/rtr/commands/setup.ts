@@ -1,5 +1,5 @@
 import { type CreatedKey, createFirstRouterKey } from '#shared/accounts/keys/create-key.ts';
-import { isUsable, type KeyRecord, maskedKey } from '#shared/accounts/keys/key-record.ts';
+import { isUsable, type KeyRecord, maskKey } from '#shared/accounts/keys/key-record.ts';
 import { announceChange, type KeyCommandContext } from './key-command.ts';
 import { consoleLink } from './admin-link.ts';
 import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
@@ -21,18 +21,18 @@ export async function setup(context: KeyCommandContext): Promise<SetupResult> {
   const { accounts, consoleUrl, print, json } = context;
   const created = await createFirstRouterKey(accounts.keys);
   // The key is printed before anything else can fail, because it cannot be shown again.
-  if (created && !json) print(`Your router key, shown only this once: ${created.raw}`);
+  if (created && !json) print(`Your router key, shown only this once: ${created.rawKey}`);
   const warning = created && (await announceChange(context, created.record.id));
   const usable = await usableRouterKeys(accounts.keys);
   const token = await accounts.links.issueFirstAdmin();
   const adminLink = token && consoleLink(consoleUrl, token);
   if (json) {
-    const { raw: key, record } = created ?? {};
+    const { rawKey: key, record } = created ?? {};
     print(JSON.stringify({ created: created !== undefined, key, id: record?.id, adminLink, warning }));
   } else if (created) {
     if (warning !== undefined) print(warning);
   } else if (usable.length > 0) {
-    print(`Set up already. Router keys: ${usable.map(maskedKey).join(', ')}`);
+    print(`Set up already. Router keys: ${usable.map(maskKey).join(', ')}`);
   } else {
     print('Set up already, but every router key is revoked. Make one with: rtr keys create --name <name>');
   }

@@ -6,8 +6,8 @@ import type { KeyCommandContext } from './key-command.ts';
  * @throws RouterError `store_unavailable`
  */
 export async function acceptStore({ accounts, print, json }: KeyCommandContext): Promise<void> {
-  await accounts.store.accept();
-  const { keys, people } = await accounts.store.count();
+  await accounts.storeMarker.accept();
+  const { keys, people } = await accounts.storeMarker.count();
   print(
     json
       ? JSON.stringify({ accepted: true, keys, people })

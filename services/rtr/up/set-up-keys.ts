@@ -2,7 +2,7 @@ import { openAccounts } from '#shared/accounts/accounts.ts';
 import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
 import { redisHosts } from '#shared/accounts/redis/redis-options.ts';
 import { createFirstRouterKey } from '#shared/accounts/keys/create-key.ts';
-import { maskedKey } from '#shared/accounts/keys/key-record.ts';
+import { maskKey } from '#shared/accounts/keys/key-record.ts';
 import { createLog } from '#shared/core/log.ts';
 import { usableRouterKeys } from '../commands/setup.ts';
 import { UpError } from './up-error.ts';
@@ -37,10 +37,10 @@ export async function setUpKeys(
     });
     const { keys, links } = openAccounts(connection.redis, `${prefix}:`);
     const created = await createFirstRouterKey(keys);
-    if (created) say(`Your router key: ${created.raw}`);
+    if (created) say(`Your router key: ${created.rawKey}`);
     return {
-      newKey: created?.raw,
-      maskedKeys: (await usableRouterKeys(keys)).map(maskedKey),
+      newKey: created?.rawKey,
+      maskedKeys: (await usableRouterKeys(keys)).map(maskKey),
       adminToken: await links.issueFirstAdmin(),
     };
   } finally {

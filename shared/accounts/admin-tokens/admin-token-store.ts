@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { generateId } from '../keys/generate-key.ts';
-import { generateToken, tokenHash } from '../people/secret-token.ts';
+import { generateToken, hashToken } from '../people/secret-token.ts';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { callRedis, callRedisAll } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
@@ -10,18 +10,18 @@ import { toStoredFields } from '../redis/stored-value.ts';
 import {
   adminTokenSchema,
   parseAdminToken,
-  rawAdminToken,
+  formatAdminToken,
   type AdminScope,
   type AdminTokenRecord,
 } from './admin-token.ts';
 
 const createAdminToken = new RedisScript(new URL('lua/create-admin-token.lua', import.meta.url));
 
-/** Maximum of unexpired tokens per person. It also bounds the tokens that the command line made, all together. */
+/** Maximum of unexpired tokens per person. The tokens that the command line made count together, as if they had one person. */
 const maxPerOwner = 100;
 
-/** Milliseconds to a multiple of which the time of last use is rounded down. */
-const useMs = 60_000;
+/** The time of the last use is rounded down to a multiple of this many milliseconds. */
+const useRoundingMs = 60_000;
 
 export interface NewAdminToken extends Pick<
   AdminTokenRecord,
@@ -30,13 +30,18 @@ export interface NewAdminToken extends Pick<
   scopes: readonly AdminScope[];
 }
 
-/** Why no token was made: its person does not exist, its person has too many tokens, or the token that was to make it is revoked. */
+/**
+ * Why no token was made: the person does not exist, the person has too many tokens, or the token that was to make the new one is revoked.
+ */
 export type AdminTokenRefusal = 'no owner' | 'too many' | 'no maker';
 
 /** A token with the time of its last use in ms since 1970, to the minute; undefined if it was not used yet. */
 export type ListedAdminToken = AdminTokenRecord & { lastUsedAt: number | undefined };
 
-/** The admin tokens in Redis. Each record expires with its token. Every method throws `store_unavailable` as KeyStore does. */
+/**
+ * The admin tokens in Redis. Each record expires with its token. Every method throws RouterError `store_unavailable` while Redis is
+ * unavailable.
+ */
 export class AdminTokenStore {
   readonly #redis: Redis;
   readonly #names: AccountNames;
@@ -50,17 +55,15 @@ export class AdminTokenStore {
     this.#records = new StoredRecords(redis, { kind: 'admin token', schema: adminTokenSchema, nameOf, report });
   }
 
-  /**
-   * Creates a token, or returns why it was not created. Only this call returns the raw token, because the store keeps only a hash.
-   */
-  async create(wanted: NewAdminToken): Promise<{ raw: string; record: AdminTokenRecord } | AdminTokenRefusal> {
+  /** Creates a token, or returns why it was not created. Only this call returns the token itself, because the store keeps only a hash. */
+  async create(newToken: NewAdminToken): Promise<{ raw: string; record: AdminTokenRecord } | AdminTokenRefusal> {
     const secret = generateToken();
-    const { ownerId, madeWith } = wanted;
+    const { ownerId, madeWith } = newToken;
     const record: AdminTokenRecord = {
-      ...wanted,
-      scopes: [...wanted.scopes],
+      ...newToken,
+      scopes: [...newToken.scopes],
       id: generateId(),
-      hash: tokenHash(secret),
+      hash: hashToken(secret),
       createdAt: Date.now(),
     };
     const { adminToken, adminTokens, adminTokensOf, user } = this.#names;
@@ -78,21 +81,21 @@ export class AdminTokenStore {
     };
     const outcome = await createAdminToken.run(this.#redis, { keys, args });
     if (outcome !== 'created') return outcome as AdminTokenRefusal;
-    return { raw: rawAdminToken(record.id, secret), record };
+    return { raw: formatAdminToken(record.id, secret), record };
   }
 
   /**
-   * Returns the unexpired token with this raw form and stores the time of its use. Undefined if there is none, or if a token in the chain
-   * of its makers was removed.
+   * Returns the record of an unexpired token and stores the time of this use. Undefined if the token is not valid, or if a token in the
+   * chain of its makers was removed.
    */
   async verify(raw: string, now: number): Promise<AdminTokenRecord | undefined> {
     const parsed = parseAdminToken(raw);
     const record = parsed && (await this.#records.find(parsed.id));
     if (!record || record.expiresAt <= now) return undefined;
-    if (!(await this.#stands(record))) return undefined;
-    if (!timingSafeEqual(Buffer.from(record.hash), Buffer.from(tokenHash(parsed.secret)))) return undefined;
+    if (!(await this.#hasAllMakers(record))) return undefined;
+    if (!timingSafeEqual(Buffer.from(record.hash), Buffer.from(hashToken(parsed.secret)))) return undefined;
     const name = this.#names.adminTokenUse(record.id);
-    await callRedis(this.#redis.set(name, String(now - (now % useMs)), 'PX', record.expiresAt - now));
+    await callRedis(this.#redis.set(name, String(now - (now % useRoundingMs)), 'PX', record.expiresAt - now));
     return record;
   }
 
@@ -107,21 +110,21 @@ export class AdminTokenStore {
     const found = await this.#records.findAll(await callRedis(this.#redis.zrange(index, '0', '-1')));
     if (found.length === 0) return [];
     const uses = await callRedis(this.#redis.mget(...found.map(({ id }) => adminTokenUse(id))));
-    return found.map((record, at) => ({ ...record, lastUsedAt: Number(uses[at]) || undefined }));
+    return found.map((record, index) => ({ ...record, lastUsedAt: Number(uses[index]) || undefined }));
   }
 
   /** Removes a token and all tokens that were made with it. They are refused from then on. */
   async remove(token: AdminTokenRecord): Promise<void> {
     await this.#removeOne(token);
-    // `verify` refuses tokens of a removed maker anyway. This removes them from the lists, too.
+    // `verify` refuses tokens of a removed maker anyway. This step removes them from the lists, too.
     const others = await this.#records.findAll(
       await callRedis(this.#redis.zrange(this.#names.adminTokensOf(token.ownerId ?? ''), '0', '-1')),
     );
     for (const other of others) if (other.madeWith === token.id) await this.remove(other);
   }
 
-  /** Returns whether every token in the chain of makers still exists. */
-  async #stands({ madeWith }: AdminTokenRecord): Promise<boolean> {
+  /** Returns whether every token in the chain of a token's makers still exists. */
+  async #hasAllMakers({ madeWith }: AdminTokenRecord): Promise<boolean> {
     let maker = madeWith;
     while (maker !== undefined) {
       const found = await this.#records.find(maker);

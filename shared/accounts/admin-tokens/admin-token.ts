@@ -20,7 +20,7 @@ export const adminTokenSchema = z.object({
   createdAt: z.coerce.number(),
   expiresAt: z.coerce.number(),
   /**
-   * The person who made the token, and whose rights it has. Absent if the command line made it. Such a token has the rights of an
+   * The person who made the token, and whose rights it has. Absent if the command line made the token, which then has the rights of an
    * administrator.
    */
   ownerId: z.string().optional(),
@@ -28,23 +28,25 @@ export const adminTokenSchema = z.object({
   madeAt: z.string().optional(),
   /** The `tokenEpoch` of the person when the token was made. The token is valid while the person has the same `tokenEpoch`. Absent: 0. */
   epoch: z.coerce.number().optional(),
-  /** Id of the token that made this one. When that token is removed, this one is refused. */
+  /** Id of the token with which this token was made. Once that token is removed, this token is refused. */
   madeWith: z.string().optional(),
-  /** Whether the token was made for a single command of `rtr` with access to the account store. Tokens that it makes outlive it. */
+  /**
+   * Whether the token was made for a single command of `rtr` with access to the account store. Tokens made with such a token outlive it.
+   */
   isForCommand: z.stringbool().optional().catch(undefined),
 });
 
 export type AdminTokenRecord = z.output<typeof adminTokenSchema>;
 
-const form = new RegExp(`^rtradmin_([${keyAlphabet}]{12})_([\\w-]{43})$`);
+const tokenPattern = new RegExp(`^rtradmin_([${keyAlphabet}]{12})_([\\w-]{43})$`);
 
-/** Returns the id and the secret of a raw token; undefined for any other text. */
+/** Returns the id and the secret of a token; undefined if the text is no token. */
 export function parseAdminToken(raw: string): { id: string; secret: string } | undefined {
-  const [, id, secret] = form.exec(raw) ?? [];
+  const [, id, secret] = tokenPattern.exec(raw) ?? [];
   return id === undefined || secret === undefined ? undefined : { id, secret };
 }
 
-/** Returns the raw token: `rtradmin_<id>_<secret>`, with a secret of 256 random bits. */
-export function rawAdminToken(id: string, secret: string): string {
+/** Returns the token as its person gets it: `rtradmin_<id>_<secret>`, with a secret of 256 random bits. */
+export function formatAdminToken(id: string, secret: string): string {
   return `rtradmin_${id}_${secret}`;
 }

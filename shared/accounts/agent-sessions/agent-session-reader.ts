@@ -11,27 +11,19 @@ import {
   type AgentSessionTree,
   type ModelSums,
 } from './agent-session.ts';
-import { keptDays } from './kept-days.ts';
-import { partyOfOwner, sessionRedisNames, type SessionOwner } from './session-names.ts';
-import {
-  addSums,
-  decodeSumsRow,
-  encodeSumsRow,
-  zeroSums,
-  readSums,
-  addAllSums,
-  type SessionSums,
-} from './session-sums.ts';
+import { listKeptDays } from './list-kept-days.ts';
+import { parseSessionOwner, sessionRedisNames, type SessionOwner } from './session-names.ts';
+import { addSums, decodeSumsRow, encodeSumsRow, zeroSums, readSums, sumAll, type SessionSums } from './session-sums.ts';
 
 const entrySchema = storedJson(usageRecordSchema);
 
 /**
- * Additional sessions that every page but the first reads. A page begins at the time of the last session of the page before it, and skips
- * the sessions of this millisecond that were returned already.
+ * How many more sessions than its limit every page but the first reads. A page begins at the time of the previous page's last session, and
+ * skips those sessions of this millisecond that were returned already.
  */
-const maxAtOnce = 20;
+const extraSessions = 20;
 
-const readAtOnce = 50;
+const sessionsPerCall = 50;
 
 /** A position in the list of sessions: the time of the last turn, in ms since 1970, and the session's id. */
 export interface SessionPlace {
@@ -44,7 +36,7 @@ export interface OwnerSums {
   sums: SessionSums;
   /** Ordered by cost, the most expensive first. */
   models: ModelSums[];
-  /** Sums by the id of the key, the most expensive first. The id is empty for all keys beyond the number that is counted separately. */
+  /** Sums by the id of the key, the most expensive first. The empty id stands for all keys that are too many to be counted separately. */
   keys: { key: string; sums: SessionSums }[];
 }
 
@@ -68,7 +60,7 @@ export class AgentSessionReader {
   /**
    * Returns the sessions that a viewer may see, the one with the latest turn first.
    * @param owner restricts the list to the sessions of this owner
-   * @param after `next` of the page before
+   * @param after `next` of the previous page
    * @returns `next` is the position after which the next page begins; undefined on the last page
    */
   async list(
@@ -80,21 +72,23 @@ export class AgentSessionReader {
     const { all, of } = this.#names;
     const places =
       owner === undefined && viewer.isAdmin
-        ? await this.#places(all, limit, after, (member) => member.slice(member.lastIndexOf('/') + 1))
+        ? await this.#listPlaces(all, limit, after, (member) => member.slice(member.lastIndexOf('/') + 1))
         : (
             await Promise.all(
-              ownersSeenBy(viewer, owner).map((each) => this.#places(of(each), limit, after, (member) => member)),
+              findVisibleOwners(viewer, owner).map((each) =>
+                this.#listPlaces(of(each), limit, after, (member) => member),
+              ),
             )
           ).flat();
-    const page = places.sort(byPlace).slice(0, limit);
-    const sessions = await this.#find(page.map(({ id }) => id));
+    const page = places.sort(comparePlaces).slice(0, limit);
+    const sessions = await this.#readSessions(page.map(({ id }) => id));
     return { sessions, next: places.length < limit ? undefined : page.at(-1) };
   }
 
   /** Returns a session; undefined if it does not exist or the viewer may not see it. */
   async find(viewer: UsageViewer, id: string): Promise<AgentSession | undefined> {
-    const [session] = await this.#find([id]);
-    return session && maySee(viewer, partyOfOwner(session.owner, session.key)) ? session : undefined;
+    const [session] = await this.#readSessions([id]);
+    return session && maySee(viewer, parseSessionOwner(session.owner, session.key)) ? session : undefined;
   }
 
   /** Returns a session with its agents. Reading the agents takes a hundred times as long as reading the session. */
@@ -113,12 +107,16 @@ export class AgentSessionReader {
 
   /**
    * Returns the turns of a session that the usage ledger still has, newest first.
-   * @param before the cursor of an earlier page
+   * @param before `next` of the previous page
    * @returns `next` is the cursor of the next page; undefined on the last page
    */
-  async turns(id: string, limit: number, before?: string): Promise<{ turns: UsageRecord[]; next: string | undefined }> {
+  async listTurns(
+    id: string,
+    limit: number,
+    before?: string,
+  ): Promise<{ turns: UsageRecord[]; next: string | undefined }> {
     const kept = await callRedis(this.#redis.lrange(this.#names.turns(id), 0, -1));
-    const earlier = before === undefined ? kept : kept.filter((each) => isBefore(each, before));
+    const earlier = before === undefined ? kept : kept.filter((each) => isOlderEntry(each, before));
     const page = earlier.slice(-limit).reverse();
     const commands = this.#redis.multi();
     for (const entry of page) commands.xrange(this.#requests, entry, entry);
@@ -130,14 +128,14 @@ export class AgentSessionReader {
       return [];
     });
     const last = page.at(-1);
-    // The ledger drops the oldest turns first, so no page after one without turns has any.
-    const goesOn = earlier.length > page.length && turns.length > 0;
-    return { turns, next: goesOn ? last : undefined };
+    // The ledger drops the oldest turns first, so after a page without turns there are no further turns.
+    const hasMore = earlier.length > page.length && turns.length > 0;
+    return { turns, next: hasMore ? last : undefined };
   }
 
   /** Returns the sums of each owner's sessions over all days whose sums are stored. */
-  async sums(owners: readonly SessionOwner[]): Promise<OwnerSums[]> {
-    const days = keptDays(this.#keptMs);
+  async sumByOwner(owners: readonly SessionOwner[]): Promise<OwnerSums[]> {
+    const days = listKeptDays(this.#keptMs);
     const commands = this.#redis.multi();
     for (const owner of owners) for (const day of days) commands.hgetall(this.#names.day(owner, day));
     const answers = owners.length === 0 ? [] : ((await callRedisAll(commands)) as Record<string, string>[]);
@@ -147,7 +145,7 @@ export class AgentSessionReader {
     }));
   }
 
-  async #places(
+  async #listPlaces(
     name: string,
     limit: number,
     after: SessionPlace | undefined,
@@ -162,19 +160,19 @@ export class AgentSessionReader {
         'WITHSCORES',
         'LIMIT',
         0,
-        limit + (after === undefined ? 0 : maxAtOnce),
+        limit + (after === undefined ? 0 : extraSessions),
       ),
     );
     const places: SessionPlace[] = [];
     for (let index = 0; index + 1 < found.length; index += 2)
       places.push({ id: idOf(found[index] ?? ''), at: Number(found[index + 1]) });
-    return after === undefined ? places : places.filter((place) => byPlace(place, after) > 0);
+    return after === undefined ? places : places.filter((place) => comparePlaces(place, after) > 0);
   }
 
-  async #find(ids: readonly string[]): Promise<AgentSession[]> {
+  async #readSessions(ids: readonly string[]): Promise<AgentSession[]> {
     const sessions: AgentSession[] = [];
-    for (let from = 0; from < ids.length; from += readAtOnce) {
-      const batch = ids.slice(from, from + readAtOnce);
+    for (let from = 0; from < ids.length; from += sessionsPerCall) {
+      const batch = ids.slice(from, from + sessionsPerCall);
       const commands = this.#redis.pipeline();
       for (const id of batch) commands.hgetall(this.#names.session(id));
       const answers = (await callRedisAll(commands)) as Record<string, string>[];
@@ -190,18 +188,20 @@ export class AgentSessionReader {
   }
 }
 
-/** Returns the owners whose sessions the viewer may see: only `owner` if it is defined, else all. */
-function ownersSeenBy(viewer: UsageViewer, owner: SessionOwner | undefined): SessionOwner[] {
-  if (owner !== undefined) return maySee(viewer, partyOfOwner(owner)) ? [owner] : [];
+/** Returns the owners whose sessions the viewer may see. If `owner` is defined, returns no other owner. */
+function findVisibleOwners(viewer: UsageViewer, owner: SessionOwner | undefined): SessionOwner[] {
+  if (owner !== undefined) return maySee(viewer, parseSessionOwner(owner)) ? [owner] : [];
   const own: SessionOwner[] = viewer.userId === '' ? [] : [`user:${viewer.userId}`];
   return [...own, ...viewer.teamIds.map((id) => `team:${id}` as const)];
 }
 
-function byPlace(a: SessionPlace, b: SessionPlace): number {
+/** Orders the latest turn first. */
+function comparePlaces(a: SessionPlace, b: SessionPlace): number {
   return b.at - a.at || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0);
 }
 
-function isBefore(one: string, other: string): boolean {
+/** Compares ids of entries in a stream of Redis. */
+function isOlderEntry(one: string, other: string): boolean {
   const [ms = 0, count = 0] = one.split('-').map(Number);
   const [otherMs = 0, otherCount = 0] = other.split('-').map(Number);
   return ms < otherMs || (ms === otherMs && count < otherCount);
@@ -222,7 +222,7 @@ function sumUp(days: readonly Record<string, string>[]): Omit<OwnerSums, 'owner'
   });
   const counts = rows.get(encodeSumsRow({ kind: 'all' })) ?? zeroSums();
   return {
-    sums: addAllSums([counts, ...keys.map(({ sums }) => sums)]),
+    sums: sumAll([counts, ...keys.map(({ sums }) => sums)]),
     models: readModels(rows),
     keys: keys.sort((a, b) => b.sums.cost - a.sums.cost || b.sums.requests - a.sums.requests),
   };

@@ -13,8 +13,8 @@ import {
 } from './session-sums.ts';
 
 /**
- * Sums of the turns with the same model, rule and tier. Rule and tier are empty for turns without a rule or a tier. The model is empty for
- * all models beyond the number that is counted separately.
+ * Sums of the turns with the same model, rule and tier. Rule and tier are empty for turns without a rule or a tier. The empty model stands
+ * for all models that are too many to be counted separately.
  */
 export interface ModelSums {
   model: string;
@@ -25,9 +25,9 @@ export interface ModelSums {
 
 /** An agent of a session. Times in ms since 1970. */
 export interface SessionAgent {
-  /** Undefined for the entry that sums all agents beyond the number that is counted separately. */
+  /** Undefined in the entry for all agents that are too many to be counted separately. */
   id: string | undefined;
-  /** Id of the agent that started this one; undefined if that is the main agent, which talks to the person. */
+  /** Id of the agent that started this agent; undefined if the main agent did, which talks to the person. */
   parent?: string | undefined;
   type?: string | undefined;
   startedAt?: number | undefined;
@@ -42,10 +42,10 @@ export interface AgentSession {
   /** The name that the client gives the session. */
   name: string;
   program: AgentProgram;
-  /** Id of the key of its last turn. */
+  /** Id of the key of the session's last turn. */
   key: string;
   startedAt: number;
-  /** When the last turn that has ended began. */
+  /** When the latest of the ended turns began. */
   lastAt: number;
   /** Includes the number of agents that were started in the session. */
   sums: SessionSums;
@@ -91,7 +91,7 @@ export function readTree(fields: Readonly<Record<string, string>>): Pick<AgentSe
   };
 }
 
-/** Returns the sums by model among rows, the most expensive first. */
+/** Picks the sums by model from all rows, the most expensive first. */
 export function readModels(rows: ReadonlyMap<string, SessionSums>): ModelSums[] {
   const found = [...rows].flatMap(([text, sums]): ModelSums[] => {
     const row = decodeSumsRow(text);

@@ -1,15 +1,15 @@
 import type { Redis } from 'ioredis';
 import { RedisScript } from '../redis/redis-script.ts';
-import { keptDays } from './kept-days.ts';
+import { listKeptDays } from './list-kept-days.ts';
 import { sessionScript } from './session-entry.ts';
 import { sessionRedisNames, type SessionOwner } from './session-names.ts';
 
 const removeOwner = new RedisScript(sessionScript, new URL('lua/remove-owner.lua', import.meta.url));
 
-const atOnce = 100;
+const maxPerCall = 100;
 
 /** The longest time for which any setting keeps the sums of a day: a year and a day. */
-const longestMs = 366 * 86_400_000;
+const maxKeptMs = 366 * 86_400_000;
 
 /**
  * Removes the agent sessions of an owner that no longer exists.
@@ -18,10 +18,10 @@ const longestMs = 366 * 86_400_000;
  */
 export async function removeAgentSessionsOfOwner(redis: Redis, prefix: string, owner: SessionOwner): Promise<void> {
   const { base } = sessionRedisNames(prefix);
-  let days = keptDays(longestMs);
+  let days = listKeptDays(maxKeptMs);
   let left = 1;
   while (left > 0) {
-    left = Number(await removeOwner.run(redis, { args: { base, owner, days, most: atOnce } }));
+    left = Number(await removeOwner.run(redis, { args: { base, owner, days, most: maxPerCall } }));
     days = [];
   }
 }

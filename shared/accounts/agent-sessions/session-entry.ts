@@ -1,13 +1,13 @@
 import { findBeginning, periodName } from '../periods.ts';
 import type { UsageRecord } from '../ledger/usage-record.ts';
-import { partyOfRecord, computeSessionId, sessionOwnerOf, type SessionOwner } from './session-names.ts';
+import { toKeyWithOwner, computeSessionId, sessionOwnerOf, type SessionOwner } from './session-names.ts';
 import {
   addSums,
   encodeSumsRow,
   otherAgentsId,
   pickModelSums,
   zeroSums,
-  overflowRow,
+  substituteRow,
   sumLetters,
   sumNames,
   computeSums,
@@ -19,10 +19,10 @@ import {
 export const sessionScript = new URL('lua/sessions.lua', import.meta.url);
 
 /**
- * Maximum numbers: sessions of one owner, all sessions, turns of one session, its agents that are counted separately, the fields of its
- * sums, and the fields of the sums of a day.
+ * Maximum numbers: an owner's sessions, all sessions, a session's turns, a session's agents that are counted separately, the fields of a
+ * session's sums, and the fields of a day's sums.
  */
-const most = { ofOwner: 500, all: 10_000, turns: 500, agents: 100, fields: 300, dayFields: 2_000 };
+const maxima = { ofOwner: 500, all: 10_000, turns: 500, agents: 100, fields: 300, dayFields: 2_000 };
 
 const dayMs = 86_400_000;
 
@@ -37,7 +37,7 @@ type Rows = Map<string, Row>;
 export interface StoredAgent {
   parent?: string | undefined;
   type?: string | undefined;
-  /** When its first turn began, in ms since 1970. */
+  /** When the agent's first turn began, in ms since 1970. */
   at: number;
 }
 
@@ -74,7 +74,7 @@ interface Day {
  * Returns the arguments with which `writeSessions` writes the turns among finished requests; undefined if there are no turns.
  * @param keptMs milliseconds for which a session is kept after its last turn; 0 keeps none
  */
-export function agentSessionArgs(records: readonly UsageRecord[], keptMs: number): object | undefined {
+export function toAgentSessionArgs(records: readonly UsageRecord[], keptMs: number): object | undefined {
   if (keptMs === 0) return undefined;
   const entries = new Map<string, Entry>();
   const days = new Map<string, Day>();
@@ -82,7 +82,7 @@ export function agentSessionArgs(records: readonly UsageRecord[], keptMs: number
     if (record.turn) addTurn(entries, days, record, record.turn, index + 1);
   if (entries.size === 0) return undefined;
   return {
-    most,
+    most: maxima,
     keptMs,
     // One day longer, because the sums of a day are kept until the end of the day is `keptMs` ago.
     dayKeptMs: keptMs + dayMs,
@@ -90,29 +90,29 @@ export function agentSessionArgs(records: readonly UsageRecord[], keptMs: number
     letters: sumNames.map((name) => sumLetters[name]),
     all: encodeSumsRow({ kind: 'all' }),
     further: otherAgentsId,
-    days: Array.from(days.values(), ({ rows, ...day }) => ({ ...day, rows: rowArgs(rows) })),
+    days: Array.from(days.values(), ({ rows, ...day }) => ({ ...day, rows: toRowArgs(rows) })),
     entries: Array.from(entries.values(), ({ rows, agents, ...entry }) => ({
       ...entry,
-      rows: rowArgs(rows),
+      rows: toRowArgs(rows),
       agents: Array.from(agents, ([agent, { facts, last, sums }]) => ({
         agent,
         facts: facts && JSON.stringify(facts),
         last,
-        counts: countsOf(sums),
+        counts: toCounts(sums),
       })),
     })),
   };
 }
 
-function rowArgs(rows: Rows) {
+function toRowArgs(rows: Rows) {
   return Array.from(rows, ([text, { row, sums }]) => ({
     row: text,
-    substitute: encodeSumsRow(overflowRow(row)),
-    counts: countsOf(sums),
+    substitute: encodeSumsRow(substituteRow(row)),
+    counts: toCounts(sums),
   }));
 }
 
-function countsOf(sums: SessionSums): number[] {
+function toCounts(sums: SessionSums): number[] {
   return sumNames.map((name) => sums[name]);
 }
 
@@ -121,11 +121,11 @@ function addTurn(
   days: Map<string, Day>,
   record: UsageRecord,
   turn: NonNullable<UsageRecord['turn']>,
-  place: number,
+  position: number,
 ): void {
   const { at, model = record.asked, rule = '', tier = '' } = record;
   const { program, session, agent = '', parent, type } = turn;
-  const party = partyOfRecord(record);
+  const party = toKeyWithOwner(record);
   const owner = sessionOwnerOf(party);
   const id = computeSessionId(owner, session);
   const day = periodName('day', findBeginning('day', at));
@@ -135,25 +135,25 @@ function addTurn(
     const found = { rows: new Map<string, Row>(), agents: new Map<string, AgentChange>(), turns: [] };
     entries.set(id, (entry = { id, owner, facts, first: at, last: at, day, ...found }));
   }
-  let ofDay = days.get(`${owner} ${day}`);
-  if (!ofDay) days.set(`${owner} ${day}`, (ofDay = { owner, day, rows: new Map<string, Row>() }));
+  let dayEntry = days.get(`${owner} ${day}`);
+  if (!dayEntry) days.set(`${owner} ${day}`, (dayEntry = { owner, day, rows: new Map<string, Row>() }));
   entry.first = Math.min(entry.first, at);
   entry.last = Math.max(entry.last, at);
-  entry.turns.push(place);
+  entry.turns.push(position);
   const sums = computeSums(record);
-  const ofModel = pickModelSums(sums);
+  const modelSums = pickModelSums(sums);
   const servedRow: SumsRow = { kind: 'model', model, rule, tier };
   addRow(entry.rows, { kind: 'all' }, sums);
-  addRow(entry.rows, servedRow, ofModel);
-  addRow(ofDay.rows, { kind: 'key', key: party.key }, sums);
-  addRow(ofDay.rows, servedRow, ofModel);
-  let seen = entry.agents.get(agent);
-  if (!seen) {
+  addRow(entry.rows, servedRow, modelSums);
+  addRow(dayEntry.rows, { kind: 'key', key: party.key }, sums);
+  addRow(dayEntry.rows, servedRow, modelSums);
+  let agentChange = entry.agents.get(agent);
+  if (!agentChange) {
     const facts = agent === '' ? undefined : { parent, type, at };
-    entry.agents.set(agent, (seen = { facts, last: at, sums: zeroSums() }));
+    entry.agents.set(agent, (agentChange = { facts, last: at, sums: zeroSums() }));
   }
-  seen.last = Math.max(seen.last, at);
-  addSums(seen.sums, sums);
+  agentChange.last = Math.max(agentChange.last, at);
+  addSums(agentChange.sums, sums);
 }
 
 function addRow(rows: Rows, row: SumsRow, sums: SessionSums): void {

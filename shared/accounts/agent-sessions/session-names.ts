@@ -5,13 +5,13 @@ import type { UsageRecord } from '../ledger/usage-record.ts';
 export type SessionOwner = `user:${string}` | `team:${string}` | `key:${string}`;
 
 /** A key and its owner; `user` is empty if the key belongs to no person, `team` if it belongs to no team. */
-export interface KeyParty {
+export interface KeyWithOwner {
   key: string;
   user: string;
   team: string;
 }
 
-export function partyOfRecord({ key, owner }: Pick<UsageRecord, 'key' | 'owner'>): KeyParty {
+export function toKeyWithOwner({ key, owner }: Pick<UsageRecord, 'key' | 'owner'>): KeyWithOwner {
   return {
     key: key.id,
     user: owner?.kind === 'user' ? owner.id : '',
@@ -19,13 +19,13 @@ export function partyOfRecord({ key, owner }: Pick<UsageRecord, 'key' | 'owner'>
   };
 }
 
-export function sessionOwnerOf({ key, user, team }: KeyParty): SessionOwner {
+export function sessionOwnerOf({ key, user, team }: KeyWithOwner): SessionOwner {
   if (user !== '') return `user:${user}`;
   return team === '' ? `key:${key}` : `team:${team}`;
 }
 
-/** Returns the party of an owner's sessions; `key` is the session's key, if it is known. */
-export function partyOfOwner(owner: string, key = ''): KeyParty {
+/** Returns the owner of sessions as the owner of a key. `key` is the id of that key, if it is known. */
+export function parseSessionOwner(owner: string, key = ''): KeyWithOwner {
   const colon = owner.indexOf(':');
   const kind = owner.slice(0, colon);
   const id = owner.slice(colon + 1);
@@ -41,7 +41,7 @@ export function computeSessionId(owner: SessionOwner, name: string): string {
   return hash('sha256', JSON.stringify([owner, name])).slice(0, 32);
 }
 
-export const sessionIdForm = /^[\da-f]{32}$/;
+export const sessionIdPattern = /^[\da-f]{32}$/;
 
 export function sessionRedisNames(prefix: string) {
   const base = `${prefix}usage:sessions:`;

@@ -15,7 +15,7 @@ export interface SessionSums {
   queueMs: number;
   /** Time with a worker. */
   modelMs: number;
-  /** Time in the client's own tools before the turns; the times of tools that ran at once are added up. */
+  /** Time in the client's own tools before the turns. If tools ran at the same time, their times are added up. */
   toolMs: number;
   /** Sessions that began on the day; 0 except in the sums of a day. */
   sessions: number;
@@ -53,8 +53,8 @@ export type SumsRow =
 /** The id that stands for all agents of a session beyond the maximum. No agent has this id. */
 export const otherAgentsId = '*';
 
-/** Returns the row that counts for this one when the maximum of rows is reached. */
-export function overflowRow(row: SumsRow): SumsRow {
+/** Returns the row that gets the sums of a new row when the maximum of rows is reached. */
+export function substituteRow(row: SumsRow): SumsRow {
   switch (row.kind) {
     case 'all':
       return row;
@@ -75,7 +75,7 @@ export function addSums(to: SessionSums, addend: SessionSums): void {
   for (const name of sumNames) to[name] += addend[name];
 }
 
-export function addAllSums(all: Iterable<SessionSums>): SessionSums {
+export function sumAll(all: Iterable<SessionSums>): SessionSums {
   const sum = zeroSums();
   for (const each of all) addSums(sum, each);
   return sum;

@@ -22,14 +22,14 @@ export function isMailedEventType(type: string): type is MailedEventType {
 }
 
 /**
- * Returns the owners whose recipients get an event by e-mail: the people and teams that it concerns, or the router if it concerns none.
- * Undefined for an event that is not mailed.
+ * Returns the owners whose recipients get an event by e-mail: the people and teams that the event concerns, or the router if it concerns
+ * nobody. Undefined for an event that is not mailed.
  */
-export function mailOwners({
+export function findMailOwners({
   type,
   owners,
 }: Pick<WebhookEvent, 'type' | 'owners'>): readonly WebhookOwner[] | undefined {
   if (!isMailedEventType(type)) return undefined;
-  const people = owners.filter((owner) => owner !== 'router');
-  return people.length > 0 ? people : owners;
+  const concerned = owners.filter((owner) => owner !== 'router');
+  return concerned.length > 0 ? concerned : owners;
 }

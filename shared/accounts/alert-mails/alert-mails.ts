@@ -7,7 +7,7 @@ import { emitScript } from '../webhooks/webhook-outbox.ts';
 
 /**
  * The script that defines `mails.send(prefix, event, owners)`. It stands behind `emitScript` and before a script that changes a mailed
- * state, which stores the mails together with the change.
+ * state, so that this script can store the mails together with the change.
  */
 export const mailsScript = new URL('lua/mails.lua', import.meta.url);
 
@@ -17,11 +17,11 @@ const endAttempt = new RedisScript(emitScript, mailsScript, new URL('lua/end-att
 
 /**
  * Milliseconds after a process has taken a mail until the mail is due again, unless its try has begun. The mail may wait that long in the
- * process, because other mails are sent before it.
+ * process, because the process sends other mails first.
  */
 const takenForMs = 300_000;
 
-const number = z.coerce.number();
+const storedNumber = z.coerce.number();
 
 /** The stored fields of a mail whose try has begun. Times in ms since 1970. */
 const runningSchema = z.object({
@@ -33,11 +33,11 @@ const runningSchema = z.object({
   /** `user:<id>` or `address:<e-mail address>`. */
   to: z.string(),
   address: z.string(),
-  attempts: number,
-  createdAt: number,
-  elapsedMs: number,
-  /** The recipient gets no further mails until this time, because the maximum per hour is reached. */
-  pausedUntil: number.optional(),
+  attempts: storedNumber,
+  createdAt: storedNumber,
+  elapsedMs: storedNumber,
+  /** If this mail is the recipient's last one in an hour: the end of that hour, until which the recipient gets no further mails. */
+  pausedUntil: storedNumber.optional(),
 });
 
 /** A mail whose try has begun, with its recipient's address and the milliseconds since the mail was made. */
@@ -66,20 +66,20 @@ export class AlertMails {
     const args = { prefix: this.#prefix, atOnce, leaseMs: takenForMs };
     const reply = await takeDue.run(this.#redis, { args });
     const taken = Array.isArray(reply) ? reply.map(String) : [];
-    return taken.flatMap((id, at) => (at % 2 === 0 ? [{ id, attempts: Number(taken[at + 1]) }] : []));
+    return taken.flatMap((id, index) => (index % 2 === 0 ? [{ id, attempts: Number(taken[index + 1]) }] : []));
   }
 
   /**
    * Begins a try.
    * @param leaseMs milliseconds after which the try counts as lost with its process
-   * @returns undefined if there is nothing to send, because another process has begun the try, the mail is over, or its recipient no
-   * longer wants alerts
+   * @returns undefined if there is nothing to send, because another process has begun the try, the mail was sent or given up, or its
+   * recipient no longer wants alerts
    */
   async beginTry({ id, attempts }: DueMail, leaseMs: number): Promise<RunningMail | undefined> {
     const reply = await beginAttempt.run(this.#redis, { args: { prefix: this.#prefix, id, attempts, leaseMs } });
     const fields = Array.isArray(reply) ? reply.map(String) : [];
     if (fields.length === 0) return undefined;
-    const entries = fields.flatMap((name, at) => (at % 2 === 0 ? [[name, fields[at + 1]] as const] : []));
+    const entries = fields.flatMap((name, index) => (index % 2 === 0 ? [[name, fields[index + 1]] as const] : []));
     const read = readStored(runningSchema, Object.fromEntries(entries));
     if ('value' in read) return read.value;
     this.#report(`alert mail ${id}`, read.reason);
@@ -87,8 +87,8 @@ export class AlertMails {
   }
 
   /**
-   * Ends a try. Returns false if it had ended already.
-   * @param delayMs milliseconds until the next try; undefined if the mail is over
+   * Ends a try. Returns false if the try had ended already.
+   * @param delayMs milliseconds until the next try; undefined if the mail was sent or is given up
    * @param counts whether to count this try; false if the process returned the mail without a try
    */
   async end(

@@ -1,10 +1,10 @@
 import type { Redis } from 'ioredis';
-import { mailOwners } from '../alert-mails/alert-mail.ts';
+import { findMailOwners } from '../alert-mails/alert-mail.ts';
 import { mailsScript } from '../alert-mails/alert-mails.ts';
 import { callRedis } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import type { WebhookEvent } from '../webhooks/webhook-event.ts';
-import { emitScript, scriptEvent } from '../webhooks/webhook-outbox.ts';
+import { emitScript, toScriptEvent } from '../webhooks/webhook-outbox.ts';
 
 const changeState = new RedisScript(emitScript, mailsScript, new URL('lua/change-state.lua', import.meta.url));
 
@@ -24,7 +24,7 @@ export interface StateChanges {
   /** When all states of the kind expire, in ms since 1970; undefined if this call sets no expiry. */
   expiresAt?: number | undefined;
   event?: WebhookEvent | undefined;
-  /** Whether to mail the event, if its type is a mailed one; default: true. */
+  /** Whether to mail the event, if events of its type are mailed; default: true. */
   isMailed?: boolean | undefined;
 }
 
@@ -66,8 +66,8 @@ export class AlertStates {
    * @returns false, with nothing changed or emitted, if any state is not its `from`
    */
   async changeAll({ event, isMailed = true, ...change }: StateChanges): Promise<boolean> {
-    const mailTo = event && isMailed && this.#isMailed ? mailOwners(event) : undefined;
-    const args = { prefix: this.#prefix, ...change, event: event && scriptEvent(event), mailTo };
+    const mailTo = event && isMailed && this.#isMailed ? findMailOwners(event) : undefined;
+    const args = { prefix: this.#prefix, ...change, event: event && toScriptEvent(event), mailTo };
     return (await changeState.run(this.#redis, { args })) === 1;
   }
 }

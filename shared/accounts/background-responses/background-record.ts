@@ -8,7 +8,7 @@ const time = z.coerce.number();
 /** The stored record of a background response, without its texts and events. Times in ms since 1970. */
 export const backgroundRecordSchema = z.object({
   id: z.string(),
-  /** The person or team that the response belongs to, or the key if that has no owner. */
+  /** The person or team that the response belongs to, or the key if the key has no owner. */
   owner: z.string(),
   /** Id of the key that requested the response, or of the person of a console session. The response is served as a request of this key. */
   key: z.string(),

@@ -11,14 +11,14 @@ import { emitScript } from '../webhooks/webhook-outbox.ts';
 import { backgroundRecordSchema, type BackgroundRecord, type NewBackgroundRecord } from './background-record.ts';
 import type { BackgroundBounds } from './background-settings.ts';
 
-const common = [scriptStart, new URL('lua/background.lua', import.meta.url)];
+const commonScripts = [scriptStart, new URL('lua/background.lua', import.meta.url)];
 const close = new URL('lua/close.lua', import.meta.url);
-const create = new RedisScript(...common, new URL('lua/create.lua', import.meta.url));
-const readEvents = new RedisScript(...common, new URL('lua/read-events.lua', import.meta.url));
-const cancel = new RedisScript(emitScript, ...common, close, new URL('lua/cancel.lua', import.meta.url));
-const remove = new RedisScript(...common, new URL('lua/remove.lua', import.meta.url));
+const create = new RedisScript(...commonScripts, new URL('lua/create.lua', import.meta.url));
+const readEvents = new RedisScript(...commonScripts, new URL('lua/read-events.lua', import.meta.url));
+const cancel = new RedisScript(emitScript, ...commonScripts, close, new URL('lua/cancel.lua', import.meta.url));
+const remove = new RedisScript(...commonScripts, new URL('lua/remove.lua', import.meta.url));
 
-/** The form of the ids that this router makes. An id of another form counts as unknown. */
+/** The form of the ids that this router makes. Any other id counts as unknown. */
 const idPattern = /^[\w-]{1,80}$/;
 
 /** Maximum of stream entries in one read. */
@@ -26,7 +26,7 @@ const entriesAtOnce = 50;
 /** A read ends once it has this many bytes. */
 const bytesAtOnce = 256 * 1024;
 
-/** Milliseconds after the removal of a cancelled response until its use can no longer be counted. */
+/** Milliseconds after the removal of a cancelled response in which its use can still be counted. */
 const chargedMs = 3_600_000;
 
 export interface BackgroundTexts {
@@ -40,13 +40,15 @@ export interface BackgroundTexts {
   last: number;
 }
 
-export interface ReadEvents {
+export interface EventPage {
   /** Whether the response has ended, so that no events from `next` on will follow. */
   isOver: boolean;
   isCancelled: boolean;
   /** Number of the first event after the opening. The opening is the events that all runs have in common. */
   opening: number;
+  /** Number of the first event that the last run writes. */
   begun: number;
+  /** Number of the event that will follow the stored ones. */
   next: number;
   /** Whether the events were removed because there were too many. */
   areGone: boolean;
@@ -54,7 +56,7 @@ export interface ReadEvents {
   events: string[];
 }
 
-export interface BackgroundResponsesParts {
+export interface BackgroundResponsesDependencies {
   bounds: BackgroundBounds;
   keys: Pick<OwnerKeys, 'storeSealer'>;
   report: ReportUnreadable;
@@ -67,34 +69,34 @@ export interface BackgroundResponsesParts {
 export class BackgroundResponses {
   readonly #redis: Redis;
   readonly #prefix: string;
-  readonly #parts: BackgroundResponsesParts;
+  readonly #dependencies: BackgroundResponsesDependencies;
   readonly #records: StoredRecords<BackgroundRecord>;
 
   /** @param prefix start of all names in Redis */
-  constructor(redis: Redis, prefix: string, parts: BackgroundResponsesParts) {
+  constructor(redis: Redis, prefix: string, dependencies: BackgroundResponsesDependencies) {
     this.#redis = redis;
     this.#prefix = prefix;
-    this.#parts = parts;
+    this.#dependencies = dependencies;
     const nameOf = (id: string): string => `${prefix}background-response:${id}`;
-    const { report } = parts;
+    const { report } = dependencies;
     const kind = 'background response';
     this.#records = new StoredRecords(redis, { kind, nameOf, schema: backgroundRecordSchema, report });
   }
 
   /** Milliseconds after its creation until an unfinished response fails. */
   get openMs(): number {
-    return this.#parts.bounds.openMs;
+    return this.#dependencies.bounds.openMs;
   }
 
   /**
    * Stores a new response.
-   * @returns how many unfinished responses its owner has then
-   * @throws RouterError `rate_limit_exceeded` if its owner has too many unfinished responses, or there is no room for its request now;
-   * `body_too_large` if its request is larger than all the room
+   * @returns how many unfinished responses the owner has with the new one
+   * @throws RouterError `rate_limit_exceeded` if the owner has too many unfinished responses, or there is no room for the request now;
+   * `body_too_large` if the request is larger than all the room
    */
   async create(record: NewBackgroundRecord, texts: BackgroundTexts): Promise<number> {
     const { id, owner, createdAt } = record;
-    const { maxOpen, openMs, keepMs, ownerBytes, totalBytes } = this.#parts.bounds;
+    const { maxOpen, openMs, keepMs, ownerBytes, totalBytes } = this.#dependencies.bounds;
     const sealer = this.#sealer(owner);
     const sealed = await Promise.all([
       sealer.sealBytes([Buffer.from(JSON.stringify(texts.request))]),
@@ -136,12 +138,12 @@ export class BackgroundResponses {
    */
   async readObject({ id, owner }: BackgroundRecord): Promise<JsonObject | undefined> {
     const [final, queued] = await callRedis(this.#redis.hmget(this.#textsOf(id), 'final', 'queued'));
-    return this.#opened(owner, final ?? queued);
+    return this.#unsealJson(owner, final ?? queued);
   }
 
-  /** Returns what a run needs to make a response; undefined once it is over. */
+  /** Returns what a run needs to make a response; undefined once the response is over. */
   async readRequest({ id, owner }: BackgroundRecord): Promise<JsonObject | undefined> {
-    return this.#opened(owner, await callRedis(this.#redis.hget(this.#textsOf(id), 'request')));
+    return this.#unsealJson(owner, await callRedis(this.#redis.hget(this.#textsOf(id), 'request')));
   }
 
   countAllOpen(): Promise<number> {
@@ -149,34 +151,39 @@ export class BackgroundResponses {
   }
 
   /** Reads the events of a response's stream that follow event `after`; undefined if the owner has no such response. */
-  async read(owner: string, id: string, after: number): Promise<ReadEvents | undefined> {
+  async read(owner: string, id: string, after: number): Promise<EventPage | undefined> {
     if (!idPattern.test(id)) return undefined;
     const args = { prefix: this.#prefix, id, owner, after, most: entriesAtOnce, maxBytes: bytesAtOnce };
     const reply = await readEvents.run(this.#redis, { args });
     const [state, opening, begun, next, areGone, ...sealed] = Array.isArray(reply) ? (reply as unknown[]) : [];
     if (typeof state !== 'string') return undefined;
     const { unseal } = this.#sealer(owner);
-    const events = sealed.map((text) => unseal(String(text)) ?? unreadable(id));
+    const events = sealed.map((text) => unseal(String(text)) ?? throwUnreadableEvents(id));
     const isCancelled = state === 'cancelled';
-    const known = { isOver: state !== 'queued' && state !== 'in_progress', isCancelled, areGone: areGone === 1 };
-    return { ...known, opening: Number(opening), begun: Number(begun), next: Number(next), events };
+    const status = { isOver: state !== 'queued' && state !== 'in_progress', isCancelled, areGone: areGone === 1 };
+    return { ...status, opening: Number(opening), begun: Number(begun), next: Number(next), events };
   }
 
   /**
    * Cancels a response and emits the event for its owner's webhooks. A response that is over stays as it is.
    * @param object the final response object
    * @param isRemoved whether to remove the response at once
-   * @returns whether it was unfinished
+   * @returns whether the response was unfinished
    */
   async cancel({ id, owner }: BackgroundRecord, object: JsonObject, isRemoved = false): Promise<boolean> {
     const sealed = await this.#sealer(owner).sealBytes([Buffer.from(JSON.stringify(object))]);
-    const args = { prefix: this.#prefix, id, recordMs: this.#parts.bounds.keepMs, ...(isRemoved && { chargedMs }) };
+    const args = {
+      prefix: this.#prefix,
+      id,
+      recordMs: this.#dependencies.bounds.keepMs,
+      ...(isRemoved && { chargedMs }),
+    };
     return (await cancel.run(this.#redis, { args, texts: [sealed] })) === 1;
   }
 
   /**
    * Removes a response that is over.
-   * @returns whether the owner had it
+   * @returns whether the owner had such a response
    */
   async delete(owner: string, id: string): Promise<boolean> {
     if (!idPattern.test(id)) return false;
@@ -187,20 +194,21 @@ export class BackgroundResponses {
     return `${this.#prefix}background-texts:${id}`;
   }
 
-  #opened(owner: string, sealed: string | null | undefined): JsonObject | undefined {
+  #unsealJson(owner: string, sealed: string | null | undefined): JsonObject | undefined {
     if (sealed === undefined || sealed === null) return undefined;
     const text = this.#sealer(owner).unseal(sealed);
-    if (text === undefined) this.#parts.report('a background response', 'it is sealed with a secret that is not set');
+    if (text === undefined)
+      this.#dependencies.report('a background response', 'it is sealed with a secret that is not set');
     return text === undefined ? undefined : (JSON.parse(text) as JsonObject);
   }
 
   #sealer(owner: string): Sealer {
-    const sealer = this.#parts.keys.storeSealer(owner);
+    const sealer = this.#dependencies.keys.storeSealer(owner);
     if (!sealer) throw storeUnavailable('the secret of the cluster is not known yet');
     return sealer;
   }
 }
 
-function unreadable(id: string): never {
+function throwUnreadableEvents(id: string): never {
   throw storeUnavailable(`the events of ${id} are sealed with a secret that is not set`);
 }

@@ -3,25 +3,20 @@ import { setting } from '#shared/core/load-config.ts';
 /** The settings of background responses, for every component that creates them or works on them. */
 export const backgroundSettings = {
   BACKGROUND_OPEN: setting.integer(
-    'Most responses in the background of one person, team or key without owner that are not over',
+    'Most unfinished responses in the background of one person, team or key without owner',
     500,
     1,
     1_000_000,
   ),
-  BACKGROUND_HOURS: setting.integer(
-    'Hours after which a response in the background that is not over fails',
-    24,
-    1,
-    720,
-  ),
+  BACKGROUND_HOURS: setting.integer('Hours after which an unfinished response in the background fails', 24, 1, 720),
   BACKGROUND_OWNER_BYTES: setting.integer(
-    'Most bytes in Redis of the requests and events of responses in the background, of one person, team or key without owner; the oldest that are over go first',
+    'Most bytes in Redis of the requests and events of responses in the background, of one person, team or key without owner; the oldest finished responses go first',
     32 * 1024 * 1024,
     1_024,
     64 * 1024 ** 3,
   ),
   BACKGROUND_MAX_BYTES: setting.integer(
-    'The same of all; the oldest that are over go first',
+    'Most bytes in Redis of the requests and events of all responses in the background; the oldest finished responses go first',
     64 * 1024 * 1024,
     1_024,
     1024 ** 4,
@@ -43,7 +38,7 @@ export interface BackgroundBounds {
   totalBytes: number;
 }
 
-export function backgroundBounds(config: {
+export function toBackgroundBounds(config: {
   BACKGROUND_OPEN: number;
   BACKGROUND_HOURS: number;
   BACKGROUND_OWNER_BYTES: number;

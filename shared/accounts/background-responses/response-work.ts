@@ -9,34 +9,35 @@ import { keepStoredScripts, type StorableResponse } from '../stored-responses/st
 import { emitScript } from '../webhooks/webhook-outbox.ts';
 import type { Sealer } from '#shared/core/seal.ts';
 import { backgroundRecordSchema, type BackgroundRecord } from './background-record.ts';
-import type { BackgroundResponsesParts } from './background-responses.ts';
+import type { BackgroundResponsesDependencies } from './background-responses.ts';
 
-const common = [scriptStart, new URL('lua/background.lua', import.meta.url)];
-const begin = new RedisScript(...common, new URL('lua/begin.lua', import.meta.url));
-const append = new RedisScript(...common, new URL('lua/append.lua', import.meta.url));
-const noteFailure = new RedisScript(...common, new URL('lua/note-failure.lua', import.meta.url));
-const charge = new RedisScript(...ledgerScripts, ...common, new URL('lua/charge.lua', import.meta.url));
-const sweep = new RedisScript(...common, new URL('lua/sweep.lua', import.meta.url));
+const commonScripts = [scriptStart, new URL('lua/background.lua', import.meta.url)];
+const begin = new RedisScript(...commonScripts, new URL('lua/begin.lua', import.meta.url));
+const append = new RedisScript(...commonScripts, new URL('lua/append.lua', import.meta.url));
+const noteFailure = new RedisScript(...commonScripts, new URL('lua/note-failure.lua', import.meta.url));
+const charge = new RedisScript(...ledgerScripts, ...commonScripts, new URL('lua/charge.lua', import.meta.url));
+const sweep = new RedisScript(...commonScripts, new URL('lua/sweep.lua', import.meta.url));
 const end = new RedisScript(
   ...ledgerScripts,
   emitScript,
   ...keepStoredScripts,
-  ...common,
+  ...commonScripts,
   new URL('lua/close.lua', import.meta.url),
   new URL('lua/end.lua', import.meta.url),
 );
 
-/** Maximum bytes of the sealed events of one response. The events of a response that has more are not kept. */
+/** Maximum bytes of the sealed events of one response. If a response has more, none of its events are kept. */
 const maxEventBytes = 16 * 1024 * 1024;
 
+/** A run that has begun: its id, and the number of its first event. */
 export interface StartedRun {
-  attempt: string;
+  runId: string;
   next: number;
 }
 
 export interface WrittenEvents {
   events: string;
-  /** Number of the first event, or of one before it that may be written already. */
+  /** Number of the first event, or of an earlier event that may be written already. */
   from: number;
   last: number;
 }
@@ -47,7 +48,7 @@ export interface ResponseEnd extends WrittenEvents {
   /** The final response object; undefined if it is among the stored responses. */
   final: JsonObject | undefined;
   /** The response to store among the stored responses, if any. */
-  stored: StorableResponse | undefined;
+  storedResponse: StorableResponse | undefined;
   /** The use of the requests of the run. */
   ledger: LedgerEntry;
 }
@@ -59,16 +60,16 @@ export interface ResponseEnd extends WrittenEvents {
 export class ResponseWork {
   readonly #redis: Redis;
   readonly #prefix: string;
-  readonly #parts: BackgroundResponsesParts;
+  readonly #dependencies: BackgroundResponsesDependencies;
   readonly #records: StoredRecords<BackgroundRecord>;
 
   /** @param prefix start of all names in Redis */
-  constructor(redis: Redis, prefix: string, parts: BackgroundResponsesParts) {
+  constructor(redis: Redis, prefix: string, dependencies: BackgroundResponsesDependencies) {
     this.#redis = redis;
     this.#prefix = prefix;
-    this.#parts = parts;
+    this.#dependencies = dependencies;
     const nameOf = (id: string): string => `${prefix}background-response:${id}`;
-    const { report } = parts;
+    const { report } = dependencies;
     const kind = 'background response';
     this.#records = new StoredRecords(redis, { kind, nameOf, schema: backgroundRecordSchema, report });
   }
@@ -88,14 +89,14 @@ export class ResponseWork {
   /**
    * Returns the texts of an unfinished response: `queued` is its object before the first run, `request` what a run needs. Undefined if the
    * response is over or a text cannot be read.
-   * @param readsRequest whether to read `request`, which may be large
+   * @param includesRequest whether to read `request`, which may be large
    */
   async readTexts(
     { id, owner }: BackgroundRecord,
-    readsRequest: boolean,
+    includesRequest: boolean,
   ): Promise<{ request: JsonObject | undefined; queued: JsonObject } | undefined> {
     const { unseal } = this.sealerOf(owner);
-    const names = readsRequest ? ['queued', 'request'] : ['queued'];
+    const names = includesRequest ? ['queued', 'request'] : ['queued'];
     const sealed = await callRedis(this.#redis.hmget(`${this.#prefix}background-texts:${id}`, ...names));
     const texts = sealed.map((text) => (text === null ? undefined : unseal(text)));
     if (texts.includes(undefined)) return undefined;
@@ -104,7 +105,7 @@ export class ResponseWork {
   }
 
   /**
-   * Begins a run. Removes what earlier runs have written beyond the opening of the stream.
+   * Begins a run. Removes the events that earlier runs have written beyond the opening of the stream.
    * @param opening the events that say that the response has begun, and the number of the last event; only the first run writes them
    * @returns undefined if the response is over or unknown
    */
@@ -112,11 +113,11 @@ export class ResponseWork {
     { id, owner }: BackgroundRecord,
     opening: { events: string; last: number },
   ): Promise<StartedRun | undefined> {
-    // Not a counter, because a failover of Redis may lose its last change. Two runs would then have the same number.
+    // The id is no counter, because a failover of Redis may lose a counter's last change. Two runs would then have the same number.
     const runId = randomBytes(8).toString('hex');
     const args = { prefix: this.#prefix, id, attempt: runId, last: opening.last };
     const next = Number(await begin.run(this.#redis, { args, texts: [this.sealerOf(owner).seal(opening.events)] }));
-    return next === -1 ? undefined : { attempt: runId, next };
+    return next === -1 ? undefined : { runId, next };
   }
 
   /**
@@ -125,37 +126,47 @@ export class ResponseWork {
    */
   async append(
     { id, owner }: BackgroundRecord,
-    attempt: string,
+    runId: string,
     { events, from, last }: WrittenEvents,
   ): Promise<boolean> {
-    const { ownerBytes, totalBytes } = this.#parts.bounds;
+    const { ownerBytes, totalBytes } = this.#dependencies.bounds;
     const bounds = { maxBytes: maxEventBytes, ownerBytes, totalBytes };
-    const args = { prefix: this.#prefix, id, attempt, from, last, ...bounds };
+    const args = { prefix: this.#prefix, id, attempt: runId, from, last, ...bounds };
     const sealed = await this.sealerOf(owner).sealBytes([Buffer.from(events)]);
     return (await append.run(this.#redis, { args, texts: [sealed] })) === 1;
   }
 
   /**
    * Ends a response and emits the event for its owner's webhooks.
-   * @returns `ended`, also when it is called again; `over` if the response is over or another run has begun; `too large` if the answer
-   * cannot be stored
+   * @returns `ended`, also if the same run has ended the response in an earlier call; `over` if it has ended otherwise or another run has
+   * begun; `too large` if the answer cannot be stored
    */
   async end(
     { id, owner }: BackgroundRecord,
-    attempt: string,
-    made: ResponseEnd,
+    runId: string,
+    result: ResponseEnd,
   ): Promise<'ended' | 'over' | 'too large'> {
-    const { state, events, from, last, final, stored, ledger } = made;
+    const { state, events, from, last, final, storedResponse, ledger } = result;
     const sealer = this.sealerOf(owner);
     const seal = (text: string): Promise<string> => sealer.sealBytes([Buffer.from(text)]);
     const texts = [
       await seal(events),
       final ? await seal(JSON.stringify(final)) : '',
-      ...(stored ? [stored.content, stored.entry] : ['', '']),
+      ...(storedResponse ? [storedResponse.content, storedResponse.entry] : ['', '']),
       ...ledger.texts,
     ];
-    const recordMs = this.#parts.bounds.keepMs;
-    const args = { ...stored?.args, prefix: this.#prefix, id, owner, attempt, state, from, last, recordMs };
+    const recordMs = this.#dependencies.bounds.keepMs;
+    const args = {
+      ...storedResponse?.args,
+      prefix: this.#prefix,
+      id,
+      owner,
+      attempt: runId,
+      state,
+      from,
+      last,
+      recordMs,
+    };
     const outcome = await end.run(this.#redis, { args: { ...args, ledger: ledger.args }, texts });
     if (outcome === -1) return 'too large';
     return outcome === 1 ? 'ended' : 'over';
@@ -165,12 +176,12 @@ export class ResponseWork {
    * Writes the use of a response until its cancellation into the ledger.
    * @returns false if the response was not cancelled during this run
    */
-  async charge({ id }: BackgroundRecord, attempt: string, { args: ledger, texts }: LedgerEntry): Promise<boolean> {
-    return (await charge.run(this.#redis, { args: { prefix: this.#prefix, id, attempt, ledger }, texts })) === 1;
+  async charge({ id }: BackgroundRecord, runId: string, { args: ledger, texts }: LedgerEntry): Promise<boolean> {
+    return (await charge.run(this.#redis, { args: { prefix: this.#prefix, id, attempt: runId, ledger }, texts })) === 1;
   }
 
   /**
-   * Counts a run that ended with an error which counts towards the maximum of runs.
+   * Counts a run that ended with an error, if that error counts towards the maximum of runs.
    * @returns how many such runs the response has had
    */
   async noteFailure({ id }: BackgroundRecord): Promise<number> {
@@ -188,7 +199,7 @@ export class ResponseWork {
    * @throws RouterError `store_unavailable` while the secret of the cluster is not known
    */
   sealerOf(owner: string): Sealer {
-    const sealer = this.#parts.keys.storeSealer(owner);
+    const sealer = this.#dependencies.keys.storeSealer(owner);
     if (!sealer) throw storeUnavailable('the secret of the cluster is not known yet');
     return sealer;
   }

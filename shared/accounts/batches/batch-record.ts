@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { storedJson } from '../redis/stored-value.ts';
 
 /**
- * The states of a batch. Formats derive the states that they show from these and from `cancelledAt`.
+ * The states of a batch. Formats derive the states that they show from these states and from `cancelledAt`.
  *
  * - `validating`: its input is being read.
  * - `running`: runners work on its slices.
@@ -20,7 +20,7 @@ export type LineOutcome = (typeof lineOutcomes)[number];
 export const batchProblemSchema = z.object({
   code: z.string(),
   message: z.string(),
-  /** Number of the line, from 1; absent if the problem is in no single line. */
+  /** Number of the line, from 1; absent if the problem is not in a single line. */
   line: z.number().optional(),
   /** Path of the field that is wrong. */
   param: z.string().optional(),
@@ -34,7 +34,7 @@ const count = z.coerce.number().int().nonnegative().default(0);
 /** The stored record of a batch, without its lines and their results. Times in ms since 1970. */
 export const batchRecordSchema = z.object({
   id: z.string(),
-  /** The person or team that the batch belongs to, or the key if that has no owner. */
+  /** The person or team that the batch belongs to, or the key if the key has no owner. */
   owner: z.string(),
   /** Id of the key that created the batch, or of the person of a console session. Its lines are served as requests of this key. */
   key: z.string(),
@@ -42,16 +42,16 @@ export const batchRecordSchema = z.object({
   api: z.string(),
   /** Path of its lines' requests below the API's prefixes, such as `/chat/completions`. */
   path: z.string(),
-  /** The endpoint as its creator named it; absent if the API has only one endpoint. */
+  /** The endpoint as the batch's creator named it; absent if the API has only one endpoint. */
   endpoint: z.string().optional(),
-  /** Id of the file with its input, one line of JSON for each request. */
+  /** Id of the file with the batch's input, one line of JSON for each request. */
   inputFile: z.string(),
   /** Name of the object with the input. The batch holds it from `validating` on, so that the file may be removed while the batch runs. */
   input: z.string().optional(),
   createdAt: time,
   /** Lines without a result at this time expire. */
   expiresAt: time,
-  /** The time limit as its creator wrote it, such as `24h`. */
+  /** The time limit as the batch's creator wrote it, such as `24h`. */
   window: z.string().optional(),
   metadata: storedJson(z.record(z.string(), z.string())).optional(),
   /** Seconds for which the batch's files are kept; absent if they are kept as long as other files. */
@@ -68,7 +68,7 @@ export const batchRecordSchema = z.object({
   total: count,
   slices: count,
   slicesLeft: count,
-  /** How many unfinished batches its owner had when it began, including itself. */
+  /** How many unfinished batches the owner had when this batch began, including this batch. */
   ofOwner: z.coerce.number().default(1),
   succeeded: count,
   errored: count,
@@ -81,21 +81,21 @@ export const batchRecordSchema = z.object({
   /** In nano-dollars. */
   cost: count,
   model: z.string().optional(),
-  /** The same as `model`, if a worker served it when that was stored: the model exists even if no worker serves it now. */
+  /** Equals `model` if a worker served this model when it was stored. The model then exists, even if no worker serves it now. */
   knownModel: z.string().optional(),
   /** While lines wait: when they are tried again. */
   pausedUntil: time.optional(),
   /** While lines wait: a description, for the user, of what they wait for. */
   pausedFor: z.string().optional(),
   /**
-   * The same time as `pausedUntil`. Present only if no line is tried before it, because a budget is used up or there is no room for
+   * The same time as `pausedUntil`. Present only if no line is tried before that time, because a budget is used up or there is no room for
    * results.
    */
   blockedUntil: time.optional(),
-  /** Whether lines wait for a worker. They are then tried as soon as there is one, also before `pausedUntil`. */
+  /** Whether lines wait for a worker. They are then tried as soon as there is a worker, even before `pausedUntil`. */
   lacksWorker: z.stringbool().optional(),
   problems: storedJson(z.array(batchProblemSchema)).optional(),
-  /** Ids of the files with its results. Only APIs with two files have the one for errors. */
+  /** Ids of the files with the batch's results. Only APIs that write errors to a separate file have `errorFile`. */
   outputFile: z.string().optional(),
   errorFile: z.string().optional(),
 });
@@ -124,7 +124,7 @@ export function isOver({ state }: Pick<BatchRecord, 'state'>): boolean {
 }
 
 /** Returns when an unfinished batch last progressed, because it left a state, or the result of a line was recorded. */
-export function progressedAt({
+export function findLastProgress({
   createdAt,
   runningAt,
   lineAt,
@@ -136,13 +136,13 @@ export function progressedAt({
 /** Milliseconds after the end of a pause by which the waiting lines have been tried again, whatever happens. */
 const pauseGraceMs = 60_000;
 
-/** Returns whether lines of a batch wait for a limit or a worker. Unless a pause is renewed, it counts until a minute after its end. */
+/** Returns whether lines of a batch wait for a limit or a worker. A pause that is not renewed counts until a minute after its end. */
 export function isPaused({ pausedUntil }: Pick<BatchRecord, 'pausedUntil'>, now = Date.now()): boolean {
   return pausedUntil !== undefined && pausedUntil > now - pauseGraceMs;
 }
 
 /** Returns why a batch begins no further lines; undefined while it begins lines. */
-export function stopReason(
+export function findStopReason(
   { cancelledAt, expiresAt }: Pick<BatchRecord, 'cancelledAt' | 'expiresAt'>,
   now = Date.now(),
 ): Extract<LineOutcome, 'cancelled' | 'expired'> | undefined {

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { fileArgs, type FileRecord } from '../files/file-records.ts';
+import { toFileArgs, type FileRecord } from '../files/file-records.ts';
 import { ledgerScripts, type LedgerEntry } from '../ledger/ledger-entry.ts';
 import { callRedis, callRedisAll, storeUnavailable } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
@@ -18,17 +18,22 @@ import {
 } from './line-result.ts';
 import { sliceResultsSchema, sliceSchema, type Slice, type SlicePart, type SliceResults } from './slice.ts';
 
-const common = new URL('lua/batches.lua', import.meta.url);
-const cancel = new RedisScript(common, new URL('lua/cancel.lua', import.meta.url));
-const close = new RedisScript(common, new URL('lua/close.lua', import.meta.url));
+const commonScript = new URL('lua/batches.lua', import.meta.url);
+const cancel = new RedisScript(commonScript, new URL('lua/cancel.lua', import.meta.url));
+const close = new RedisScript(commonScript, new URL('lua/close.lua', import.meta.url));
 const files = new URL('../files/lua/files.lua', import.meta.url);
-const move = new RedisScript(emitScript, files, common, new URL('lua/move.lua', import.meta.url));
-const recordLine = new RedisScript(...ledgerScripts, files, common, new URL('lua/record-line.lua', import.meta.url));
-const holdInput = new RedisScript(files, common, new URL('lua/hold-input.lua', import.meta.url));
-const endSlice = new RedisScript(files, common, new URL('lua/end-slice.lua', import.meta.url));
-const release = new RedisScript(files, common, new URL('lua/release.lua', import.meta.url));
-const writeSlices = new RedisScript(common, new URL('lua/write-slices.lua', import.meta.url));
-const pauseBatch = new RedisScript(common, new URL('lua/pause.lua', import.meta.url));
+const move = new RedisScript(emitScript, files, commonScript, new URL('lua/move.lua', import.meta.url));
+const recordLine = new RedisScript(
+  ...ledgerScripts,
+  files,
+  commonScript,
+  new URL('lua/record-line.lua', import.meta.url),
+);
+const holdInput = new RedisScript(files, commonScript, new URL('lua/hold-input.lua', import.meta.url));
+const endSlice = new RedisScript(files, commonScript, new URL('lua/end-slice.lua', import.meta.url));
+const release = new RedisScript(files, commonScript, new URL('lua/release.lua', import.meta.url));
+const writeSlices = new RedisScript(commonScript, new URL('lua/write-slices.lua', import.meta.url));
+const pauseBatch = new RedisScript(commonScript, new URL('lua/pause.lua', import.meta.url));
 
 const slicesAtOnce = 500;
 
@@ -50,7 +55,7 @@ export interface BatchMove {
   fields?: Partial<BatchRecord>;
   /** The field that gets the time of the change, as told by Redis. */
   timed?: 'runningAt' | 'finishingAt' | 'endedAt' | 'failedAt';
-  /** Uploads of the batch's owner that become files with the change. */
+  /** Uploads of the batch's owner that become files in the same step. */
   files?: readonly FileRecord[];
 }
 
@@ -61,7 +66,7 @@ export interface BatchPause {
   reason: string;
   /** Whether no line of the batch is tried before `until`. */
   pausesAllLines: boolean;
-  /** Whether the lines wait for a worker, and are tried as soon as there is one. */
+  /** Whether the lines wait for a worker, and are tried as soon as there is a worker. */
   lacksWorker?: boolean;
 }
 
@@ -106,16 +111,16 @@ export class BatchWork {
   }
 
   /**
-   * Returns ids of batches that have no record any more, but may still hold objects. Each of them was removed, or its record expired before
-   * a runner had ended it. Those that expired first come first.
+   * Returns ids of batches that have no record any more, but may still hold objects. Each of these batches was removed, or its record
+   * expired before a runner had ended it. Batches that expired first come first.
    */
-  async listOrphans(most: number): Promise<string[]> {
+  async listOrphans(max: number): Promise<string[]> {
     const ids = await callRedis(this.#redis.zrange(`${this.#prefix}batches-open`, '0', '-1'));
     if (ids.length === 0) return [];
     const steps = this.#redis.pipeline();
     for (const id of ids) steps.exists(`${this.#prefix}batch:${id}`);
     const found = await callRedisAll(steps);
-    return ids.filter((_, at) => found[at] === 0).slice(0, most);
+    return ids.filter((_, index) => found[index] === 0).slice(0, max);
   }
 
   /** Removes from Redis all entries of a batch that has no record any more. */
@@ -126,11 +131,11 @@ export class BatchWork {
   }
 
   /**
-   * Moves a batch to another state. If the batch is over in that state, emits the event for its owner's webhooks.
+   * Moves a batch to another state. If the new state is `ended` or `failed`, emits the event for its owner's webhooks.
    * @returns false if the batch is not in the state `from`
-   * @throws RouterError `store_unavailable` also if an upload among `files` counts as dead, or its owner no longer exists
+   * @throws RouterError `store_unavailable` if Redis does not answer, an upload among `files` counts as dead, or its owner no longer exists
    */
-  async move(id: string, { from, to, fields = {}, timed, files: made = [] }: BatchMove): Promise<boolean> {
+  async move(id: string, { from, to, fields = {}, timed, files: newFiles = [] }: BatchMove): Promise<boolean> {
     const isOver = to === 'ended' || to === 'failed';
     const args = {
       prefix: this.#prefix,
@@ -140,16 +145,16 @@ export class BatchWork {
       timed,
       isOver,
       fields: toStoredFields(fields),
-      files: made.map(fileArgs),
+      files: newFiles.map(toFileArgs),
     };
-    const reply = await move.run(this.#redis, { args, texts: made.map((file) => JSON.stringify(file)) });
+    const reply = await move.run(this.#redis, { args, texts: newFiles.map((file) => JSON.stringify(file)) });
     if (reply === -1) throw storeUnavailable(`the files of ${id} took too long, or their owner is gone`);
     return reply === 1;
   }
 
   /**
    * Cancels a batch that nobody is permitted to run any more.
-   * @returns whether it was unfinished
+   * @returns whether the batch was unfinished
    */
   async cancel(id: string): Promise<boolean> {
     return (await cancel.run(this.#redis, { args: { prefix: this.#prefix, id } })) === 1;
@@ -160,7 +165,7 @@ export class BatchWork {
     await close.run(this.#redis, { args: { prefix: this.#prefix, id } });
   }
 
-  /** Stores where the slices of a batch are in its input. Does nothing for a batch that is not `validating` any more. */
+  /** Stores where the slices of a batch are in its input. Does nothing if the batch is not `validating` any more. */
   async writeSlices(id: string, slices: readonly Slice[]): Promise<void> {
     for (let first = 0; first < slices.length; first += slicesAtOnce) {
       const texts = slices.slice(first, first + slicesAtOnce).map((slice) => JSON.stringify(slice));
@@ -168,12 +173,12 @@ export class BatchWork {
     }
   }
 
-  /** Returns where a slice is in the input; undefined for an unknown slice, or for one of a batch that is over. */
+  /** Returns where a slice is in the input; undefined if the slice is unknown, or its batch is over. */
   async readSlice(id: string, slice: number): Promise<Slice | undefined> {
     return sliceSchema.safeParse(await callRedis(this.#redis.hget(this.#name('slices', id), String(slice)))).data;
   }
 
-  async doneSlices(id: string): Promise<Set<number>> {
+  async listEndedSlices(id: string): Promise<Set<number>> {
     return new Set((await callRedis(this.#redis.hkeys(this.#name('done', id)))).map(Number));
   }
 
@@ -182,44 +187,44 @@ export class BatchWork {
     return sliceResultsSchema.safeParse(await callRedis(this.#redis.hget(this.#name('done', id), String(slice)))).data;
   }
 
-  async recordedLines(id: string, slice: number): Promise<Set<number>> {
+  async listRecordedLines(id: string, slice: number): Promise<Set<number>> {
     return new Set((await callRedis(this.#redis.hkeys(this.#name('results', `${id}:${slice}`)))).map(Number));
   }
 
-  /** Yields the results of a slice's lines in the order of `lines`; undefined for one that is missing or cannot be opened. */
-  async *results(
+  /** Yields the results of a slice's lines in the order of `lines`; undefined for a result that is missing or cannot be opened. */
+  async *readResults(
     id: string,
     slice: number,
     lines: readonly number[],
     sealer: Sealer,
   ): AsyncGenerator<LineResult | LineObject | undefined, undefined> {
     const name = this.#name('results', `${id}:${slice}`);
-    for (const some of await this.#bySize(name, lines)) {
-      const stored = await callRedis(this.#redis.hmget(name, ...some.map(String)));
+    for (const group of await this.#groupBySize(name, lines)) {
+      const stored = await callRedis(this.#redis.hmget(name, ...group.map(String)));
       for (const text of stored) yield text === null ? undefined : openResult(text, sealer);
     }
   }
 
   /**
-   * Records the result of a line, and in the same step its requests in the usage ledger. From then on, the batch holds the result's object.
-   * May be called again with the same result.
+   * Records the result of a line, and in the same step the line's requests in the usage ledger. From then on, the batch holds the object
+   * with the result, if there is one. May be called again with the same result.
    * @returns false, with nothing written, if the line had another result or its slice was over
-   * @throws RouterError `store_unavailable` also if the upload of the object counts as dead
+   * @throws RouterError `store_unavailable` if Redis does not answer, or the upload of the object counts as dead
    */
   async recordLine(
     { id, slice, line }: { id: string; slice: number; line: number },
-    { outcome, error, stored, part }: StorableResult,
+    { outcome, error, storedText, part }: StorableResult,
     usage: LineUsage,
     { args: ledger, texts }: LedgerEntry,
   ): Promise<boolean> {
     const args = { prefix: this.#prefix, id, slice, line, outcome, error, part, usage, ledger };
-    const reply = await recordLine.run(this.#redis, { args, texts: [stored, ...texts] });
+    const reply = await recordLine.run(this.#redis, { args, texts: [storedText, ...texts] });
     if (reply === -1) throw storeUnavailable(`the result of line ${line} of slice ${slice} of ${id} took too long`);
     return reply === 1;
   }
 
   /** Returns the errors of the first lines whose recorded result is an error. */
-  async firstErrors(id: string): Promise<LineError[]> {
+  async readFirstErrors(id: string): Promise<LineError[]> {
     const errors = await callRedis(this.#redis.lrange(this.#name('errors', id), 0, -1));
     return errors.flatMap((text) => lineErrorSchema.safeParse(text).data ?? []);
   }
@@ -228,7 +233,7 @@ export class BatchWork {
    * Ends a slice whose results are in objects. From then on, the batch holds these objects.
    * @param counts how many lines have a recorded result, and how many were cancelled or expired instead
    * @param results the objects: uploads, and the objects of single lines, which the batch holds already
-   * @param problem the problem in the input, if the objects lack lines because of it
+   * @param problem a problem in the input because of which the objects lack lines
    * @returns `changed` if results were recorded that the objects lack, `lapsed` if an upload counts as dead
    */
   async endSlice(
@@ -250,7 +255,7 @@ export class BatchWork {
   }
 
   /** Stores why lines of a batch wait; `pause` is undefined if they no longer wait. Does nothing for a batch that is over. */
-  async pause(id: string, pause: BatchPause | undefined): Promise<void> {
+  async setPause(id: string, pause: BatchPause | undefined): Promise<void> {
     const blockedUntil = pause?.pausesAllLines === true ? pause.until : undefined;
     const { until: pausedUntil, reason: pausedFor, lacksWorker } = pause ?? {};
     const fields = pause && toStoredFields({ pausedUntil, pausedFor, blockedUntil, lacksWorker });
@@ -273,20 +278,20 @@ export class BatchWork {
    */
   async release(id: string): Promise<{ objects: string[]; left: number }> {
     const reply = await release.run(this.#redis, { args: { prefix: this.#prefix, id, most: releasedAtOnce } });
-    const [left, ...objects] = Array.isArray(reply) ? reply : [];
-    return { objects: objects.map(String), left: Number(left ?? 0) };
+    const [bytesLeft, ...objects] = Array.isArray(reply) ? reply : [];
+    return { objects: objects.map(String), left: Number(bytesLeft ?? 0) };
   }
 
   /** Groups line numbers so that the results of each group are small enough for one read. */
-  async #bySize(name: string, lines: readonly number[]): Promise<number[][]> {
+  async #groupBySize(name: string, lines: readonly number[]): Promise<number[][]> {
     if (lines.length === 0) return [];
     const steps = this.#redis.pipeline();
     for (const line of lines) steps.hstrlen(name, String(line));
     const sizes = await callRedisAll(steps);
     const groups: number[][] = [];
     let left = 0;
-    for (const [at, line] of lines.entries()) {
-      const bytes = Number(sizes[at]);
+    for (const [index, line] of lines.entries()) {
+      const bytes = Number(sizes[index]);
       const group = groups.at(-1);
       if (group && bytes <= left) group.push(line);
       else {

@@ -6,16 +6,17 @@ import { StoredRecords, skipUnreadable, type ReportUnreadable } from '../redis/s
 import { toStoredFields } from '../redis/stored-value.ts';
 import { batchRecordSchema, isPaused, type BatchRecord, type NewBatch } from './batch-record.ts';
 
-const common = new URL('lua/batches.lua', import.meta.url);
-const create = new RedisScript(common, new URL('lua/create.lua', import.meta.url));
-const cancel = new RedisScript(common, new URL('lua/cancel.lua', import.meta.url));
+const commonScript = new URL('lua/batches.lua', import.meta.url);
+const create = new RedisScript(commonScript, new URL('lua/create.lua', import.meta.url));
+const cancel = new RedisScript(commonScript, new URL('lua/cancel.lua', import.meta.url));
 const list = new RedisScript(new URL('lua/list.lua', import.meta.url));
-const remove = new RedisScript(common, new URL('lua/remove.lua', import.meta.url));
+const remove = new RedisScript(commonScript, new URL('lua/remove.lua', import.meta.url));
 
-/** The form of the ids that this router makes. An id of another form counts as unknown. */
+/** The form of the ids that this router makes. Any other id counts as unknown. */
 const idPattern = /^[\w-]{1,80}$/;
 
 export interface BatchesBounds {
+  /** Maximum of unfinished batches of one owner. */
   maxOpen: number;
   /** Milliseconds for which a batch is kept after the time at which it expires. */
   keepMs: number;
@@ -57,28 +58,28 @@ export class Batches {
   /** @throws RouterError `rate_limit_exceeded` if an owner has the maximum of unfinished batches */
   async assertRoom(owner: string): Promise<void> {
     const { maxOpen, keepMs } = this.#bounds;
-    // Older entries are removed when a batch is created.
+    // Older entries do not count. They are removed when the next batch is created.
     const name = `${this.#prefix}batches-open-of:${owner}`;
     const open = await callRedis(this.#redis.zcount(name, `(${Date.now() - keepMs}`, '+inf'));
-    if (open >= maxOpen) throw tooMany(this.#bounds);
+    if (open >= maxOpen) throw tooManyBatchesError(this.#bounds);
   }
 
   /**
    * Stores a new batch.
-   * @throws RouterError `rate_limit_exceeded` if its owner has too many unfinished ones
+   * @throws RouterError `rate_limit_exceeded` if its owner has too many unfinished batches
    */
   async create(batch: NewBatch): Promise<BatchRecord> {
     const { id, owner, api, createdAt, expiresAt } = batch;
     const fields = toStoredFields({ ...batch, state: 'validating' });
     const args = { prefix: this.#prefix, id, owner, api, createdAt, expiresAt, fields, ...this.#bounds };
-    if ((await create.run(this.#redis, { args })) !== 1) throw tooMany(this.#bounds);
+    if ((await create.run(this.#redis, { args })) !== 1) throw tooManyBatchesError(this.#bounds);
     return batchRecordSchema.parse(fields);
   }
 
   async find(owner: string, api: string, id: string): Promise<BatchRecord | undefined> {
     if (!idPattern.test(id)) return undefined;
     const found = await this.#records.find(id);
-    return found?.owner === owner && found.api === api ? withoutOldPause(found) : undefined;
+    return found?.owner === owner && found.api === api ? dropOldPause(found) : undefined;
   }
 
   /**
@@ -90,13 +91,13 @@ export class Batches {
     if (!Array.isArray(reply)) return undefined;
     const [more, ...ids] = reply.map(String);
     const found = await Promise.all(ids.map((id) => skipUnreadable(this.#records.find(id))));
-    const batches = found.filter((batch) => batch !== undefined).map(withoutOldPause);
+    const batches = found.filter((batch) => batch !== undefined).map(dropOldPause);
     return { batches, hasMore: more === '1' };
   }
 
   /**
    * Returns the owner's newest batches of several APIs together.
-   * @param after the batch that they follow, which may be of any of the APIs; undefined for the first page
+   * @param after the last batch of the previous page, which may be of any of the APIs; undefined for the first page
    */
   async listAll(
     owner: string,
@@ -104,30 +105,30 @@ export class Batches {
     { limit, after }: { limit: number; after?: Pick<BatchRecord, 'id' | 'createdAt'> | undefined },
   ): Promise<BatchPage> {
     const pages = await Promise.all(
-      apis.map((api) => this.#idsAfter(`${this.#prefix}batches-of:${api}:${owner}`, limit, after)),
+      apis.map((api) => this.#listIdsAfter(`${this.#prefix}batches-of:${api}:${owner}`, limit, after)),
     );
     const ids = pages.flat().toSorted(([a, aAt], [b, bAt]) => bAt - aAt || (a < b ? 1 : -1));
     const found = await this.#records.findAll(ids.slice(0, limit).map(([id]) => id));
-    return { batches: found.map(withoutOldPause), hasMore: ids.length > limit };
+    return { batches: found.map(dropOldPause), hasMore: ids.length > limit };
   }
 
   /**
-   * Returns ids and creation times of the batches after `after`, or of the first ones, newest first. If there are enough, it returns more
-   * than `limit`.
+   * Returns ids and creation times of the batches that follow `after`, or of the newest batches if `after` is undefined, newest first.
+   * Returns more than `limit` if there are more.
    */
-  async #idsAfter(
+  async #listIdsAfter(
     name: string,
     limit: number,
     after: Pick<BatchRecord, 'id' | 'createdAt'> | undefined,
   ): Promise<[id: string, createdAt: number][]> {
     const to = after?.createdAt ?? '+inf';
     // Batches that were created in the same millisecond may come before `after`.
-    const same = after ? await callRedis(this.#redis.zcount(name, to, to)) : 0;
+    const sameTimeCount = after ? await callRedis(this.#redis.zcount(name, to, to)) : 0;
     const reply = await callRedis(
-      this.#redis.zrevrangebyscore(name, to, '-inf', 'WITHSCORES', 'LIMIT', 0, limit + 1 + same),
+      this.#redis.zrevrangebyscore(name, to, '-inf', 'WITHSCORES', 'LIMIT', 0, limit + 1 + sameTimeCount),
     );
     const ids: [string, number][] = [];
-    for (let at = 0; at < reply.length; at += 2) ids.push([reply[at] ?? '', Number(reply[at + 1])]);
+    for (let index = 0; index < reply.length; index += 2) ids.push([reply[index] ?? '', Number(reply[index + 1])]);
     return after ? ids.filter(([id, createdAt]) => createdAt < after.createdAt || id < after.id) : ids;
   }
 
@@ -137,7 +138,7 @@ export class Batches {
 
   /**
    * Cancels a batch. A batch that is over stays as it is.
-   * @returns whether it was unfinished
+   * @returns whether the batch was unfinished
    */
   async cancel(id: string): Promise<boolean> {
     return (await cancel.run(this.#redis, { args: { prefix: this.#prefix, id } })) === 1;
@@ -145,20 +146,20 @@ export class Batches {
 
   /**
    * Removes a batch that is over.
-   * @returns false for an unfinished one
+   * @returns false if the batch is unfinished
    */
   async delete(id: string): Promise<boolean> {
     return (await remove.run(this.#redis, { args: { prefix: this.#prefix, id } })) === 1;
   }
 }
 
-function tooMany({ maxOpen }: BatchesBounds): RouterError {
+function tooManyBatchesError({ maxOpen }: BatchesBounds): RouterError {
   const message = `There are ${maxOpen} batches that are not over, and there may not be more.`;
   return new RouterError('rate_limit_exceeded', message, { retryAfter: 30 });
 }
 
 /** Returns a batch without the fields of its pause, if the pause no longer counts. */
-function withoutOldPause(batch: BatchRecord): BatchRecord {
+function dropOldPause(batch: BatchRecord): BatchRecord {
   if (isPaused(batch)) return batch;
   const { pausedUntil: _, pausedFor: __, ...rest } = batch;
   return rest;

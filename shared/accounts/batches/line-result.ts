@@ -22,28 +22,31 @@ const lineObjectSchema = storedJson(z.object({ outcome: z.enum(['succeeded', 'er
 /** A result whose text, including the line break at its end, is in an object. */
 export type LineObject = z.infer<typeof lineObjectSchema>;
 
-/** A result in its stored form. `stored` is the same in all calls that record this result; the `stored` of any other runner differs. */
+/**
+ * A result in its stored form. `storedText` is equal in all calls that record this result. If another runner works on the same line, its
+ * `storedText` differs.
+ */
 export interface StorableResult extends Pick<LineResult, 'outcome' | 'error'> {
-  stored: string;
-  /** The upload with the result's text; undefined if the text is in `stored`. */
+  storedText: string;
+  /** The upload with the result's text; undefined if the text is in `storedText`. */
   part?: SlicePart;
 }
 
-/** Seals a result with its text for Redis, for the batch's owner. */
+/** Seals a result, including its text, with the key of the batch's owner, to be stored in Redis. */
 export async function sealResult(result: LineResult, sealer: Sealer): Promise<StorableResult> {
   const { outcome, error } = result;
   // The token makes the stored form of each runner's result differ, even if the texts are equal.
   const text = JSON.stringify({ ...result, token: randomUUID() });
-  return { outcome, error, stored: await sealer.sealBytes([Buffer.from(text)]) };
+  return { outcome, error, storedText: await sealer.sealBytes([Buffer.from(text)]) };
 }
 
 /** Returns the stored form of a result whose text is in an object. */
-export function resultInObject(
+export function toObjectResult(
   { object, bytes }: SlicePart,
   { outcome, error }: Pick<LineResult, 'outcome' | 'error'>,
 ): StorableResult {
   const stored: LineObject = { outcome, object };
-  return { outcome, error, stored: JSON.stringify(stored), part: { object, bytes } };
+  return { outcome, error, storedText: JSON.stringify(stored), part: { object, bytes } };
 }
 
 /** Opens a stored result; undefined if it cannot be opened. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { Sealer } from '#shared/core/seal.ts';
-import { generateToken, tokenHash } from '../people/secret-token.ts';
+import { generateToken, hashToken } from '../people/secret-token.ts';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { callRedis, callRedisAll, storeUnavailable } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
@@ -13,22 +13,22 @@ import type { OwnerKeys } from '../secrets/owner-keys.ts';
 const keepConnection = new RedisScript(new URL('lua/keep-connection.lua', import.meta.url));
 const endRefresh = new RedisScript(new URL('lua/end-refresh.lua', import.meta.url));
 
-/** Milliseconds after the beginning of a try to connect until it is over. The person must have signed in at the server by then. */
+/** Milliseconds that a try to connect lasts. The person must sign in at the server within this time. */
 const connectMs = 600_000;
 
-/** Maximum of tries to connect that a person may begin within that time. */
+/** Maximum of tries to connect that a person may begin within `connectMs`. */
 const maxAttempts = 20;
 
 /** Milliseconds after the beginning of a refresh until another process may refresh the MCP account link. No refresh takes that long. */
 const refreshMs = 60_000;
 
-const storedConnectionSchema = storedJson(
+const storedLinkSchema = storedJson(
   z.object({
     /** Random; changes with each write. */
     version: z.string(),
     /** URL of the server when the person connected. */
     url: z.string(),
-    /** The secrets for the server, sealed for the person; absent when the link is over and the person must connect again. */
+    /** The secrets for the server, sealed for the person; absent when the link has ended and the person must connect again. */
     sealed: z.string().optional(),
     connectedAt: z.number(),
     /** When the access token was issued. */
@@ -40,7 +40,7 @@ const storedConnectionSchema = storedJson(
 );
 
 /** A person's MCP account link, as stored. Times in ms since 1970. */
-export type StoredMcpAccountLink = z.output<typeof storedConnectionSchema>;
+export type StoredMcpAccountLink = z.output<typeof storedLinkSchema>;
 
 /** An MCP account link to store. `secrets` are sealed; the other fields are stored in the clear. */
 export type NewMcpAccountLink = Omit<StoredMcpAccountLink, 'version' | 'sealed'> & { secrets: object | undefined };
@@ -84,7 +84,7 @@ export class McpAccountLinkStore {
   /** Stores an MCP account link. Returns false for a person who is blocked or deleted. */
   async keep(person: string, server: string, connection: NewMcpAccountLink): Promise<boolean> {
     const keys = [this.#names.user(person), this.#names.connectionsOf(person)];
-    const texts = [this.#written(person, server, connection)];
+    const texts = [this.#toText(person, server, connection)];
     return (await keepConnection.run(this.#redis, { keys, args: { server }, texts })) === 1;
   }
 
@@ -93,7 +93,10 @@ export class McpAccountLinkStore {
     return (await callRedis(this.#redis.hdel(this.#names.connectionsOf(person), server))) === 1;
   }
 
-  /** Returns the secrets of an MCP account link; undefined when it is over, or was sealed with a secret that the cluster no longer has. */
+  /**
+   * Returns the secrets of an MCP account link; undefined when the link has ended, or its secrets were sealed with a secret that the
+   * cluster no longer has.
+   */
   openSecrets(person: string, server: string, { sealed }: StoredMcpAccountLink): unknown {
     return sealed === undefined ? undefined : this.#unseal(person, `connection to ${server}`, sealed);
   }
@@ -110,49 +113,51 @@ export class McpAccountLinkStore {
 
   /**
    * Ends a refresh and releases its lock.
-   * @param next the new link; undefined if it is not known how the refresh ended. It is not stored if the link was replaced or removed
-   * meanwhile.
+   * @param newLink the new link; undefined if it is not known how the refresh ended. The new link is not stored if the old one was replaced
+   * or removed meanwhile.
    */
   async endRefresh(
     person: string,
     server: string,
     { version }: StoredMcpAccountLink,
     holder: string,
-    next: NewMcpAccountLink | undefined,
+    newLink: NewMcpAccountLink | undefined,
   ): Promise<void> {
     const keys = [this.#names.connectionsOf(person), this.#names.connectionRefresh(person, server)];
-    const args = { server, version, holder, keeps: next !== undefined };
-    await endRefresh.run(this.#redis, { keys, args, texts: [next ? this.#written(person, server, next) : ''] });
+    const args = { server, version, holder, keeps: newLink !== undefined };
+    await endRefresh.run(this.#redis, { keys, args, texts: [newLink ? this.#toText(person, server, newLink) : ''] });
   }
 
   /**
    * Stores a try to connect for ten minutes.
-   * @returns the `state` of the try; undefined for a person with too many tries
+   * @param makeSecrets returns what to store for a `state`, which is sealed
+   * @returns the `state` of the try; undefined for a person with too
+   * many tries
    */
-  async beginConnect(person: string, attempt: (state: string) => Promise<object>): Promise<string | undefined> {
+  async beginConnect(person: string, makeSecrets: (state: string) => Promise<object>): Promise<string | undefined> {
     const count = this.#names.connectionAttempts(person);
     const [, attempts] = await callRedisAll(this.#redis.multi().set(count, '0', 'PX', connectMs, 'NX').incr(count));
     if (Number(attempts) > maxAttempts) return undefined;
     const state = generateToken();
-    const sealed = this.#seal(person, 'attempt', await attempt(state));
-    await callRedis(this.#redis.set(this.#names.connectionAttempt(tokenHash(state)), sealed, 'PX', connectMs));
+    const sealed = this.#seal(person, 'attempt', await makeSecrets(state));
+    await callRedis(this.#redis.set(this.#names.connectionAttempt(hashToken(state)), sealed, 'PX', connectMs));
     return state;
   }
 
-  /** Removes the try with this `state`, and returns it; undefined for a try that is over, or of another person. */
+  /** Removes the try with this `state`, and returns what was stored for it; undefined if the try is over or belongs to another person. */
   async takeConnect(person: string, state: string): Promise<unknown> {
-    const sealed = await callRedis(this.#redis.getdel(this.#names.connectionAttempt(tokenHash(state))));
+    const sealed = await callRedis(this.#redis.getdel(this.#names.connectionAttempt(hashToken(state))));
     return sealed === null ? undefined : this.#unseal(person, 'attempt', sealed);
   }
 
   #read(person: string, server: string, text: string): StoredMcpAccountLink | undefined {
-    const read = readStored(storedConnectionSchema, text);
+    const read = readStored(storedLinkSchema, text);
     if ('value' in read) return read.value;
     this.#report(`connection ${person} ${server}`, read.reason);
     return undefined;
   }
 
-  #written(person: string, server: string, { secrets, ...connection }: NewMcpAccountLink): string {
+  #toText(person: string, server: string, { secrets, ...connection }: NewMcpAccountLink): string {
     const sealed = secrets && this.#seal(person, `connection to ${server}`, secrets);
     return JSON.stringify({ ...connection, version: randomUUID(), sealed });
   }

@@ -15,27 +15,27 @@ export interface Credentials {
 }
 
 /** A signed JWT: three parts in base64url, the first two of them JSON objects, which begin with `{"`. */
-const jwtForm = /^eyJ[\w-]*\.(eyJ[\w-]*)\.[\w-]+$/;
+const jwtPattern = /^eyJ[\w-]*\.(eyJ[\w-]*)\.[\w-]+$/;
 
 /**
  * Returns a verifier that passes each credential to one of three verifiers, chosen by its form and, for a JWT, by the issuer that it names.
- * The chosen verifier then verifies the issuer, too.
+ * The chosen verifier then also verifies the issuer.
  */
 export function createCredentialVerifier({ keys, tokens, issuers }: Credentials): CredentialVerifier['verify'] {
   return (credential) => {
-    const [, claims] = jwtForm.exec(credential) ?? [];
+    const [, claims] = jwtPattern.exec(credential) ?? [];
     if (claims === undefined) return keys.verify(credential);
-    return issuerOfClaims(claims) === ownIssuer ? tokens.verify(credential) : issuers.verify(credential);
+    return readClaimedIssuer(claims) === ownIssuer ? tokens.verify(credential) : issuers.verify(credential);
   };
 }
 
-/** Returns the issuer that a credential names, unverified; undefined if it is no JWT. */
+/** Returns the issuer that a credential names, unverified; undefined if the credential is no JWT. */
 export function readIssuer(credential: string): unknown {
-  const [, claims] = jwtForm.exec(credential) ?? [];
-  return claims === undefined ? undefined : issuerOfClaims(claims);
+  const [, claims] = jwtPattern.exec(credential) ?? [];
+  return claims === undefined ? undefined : readClaimedIssuer(claims);
 }
 
-function issuerOfClaims(claims: string): unknown {
+function readClaimedIssuer(claims: string): unknown {
   try {
     const read: unknown = JSON.parse(Buffer.from(claims, 'base64url').toString());
     return typeof read === 'object' && read !== null && 'iss' in read ? read.iss : undefined;

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { generateId } from '../keys/generate-key.ts';
-import type { PersonStart } from '../people/console-settings.ts';
-import { tokenHash } from '../people/secret-token.ts';
+import type { NewPersonSettings } from '../people/console-settings.ts';
+import { hashToken } from '../people/secret-token.ts';
 import type { UserRecord, UserRole } from '../people/user.ts';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { callRedis, isWrongType, readHash, storeUnavailable } from '../redis/call-redis.ts';
@@ -11,7 +11,7 @@ import { RedisScript } from '../redis/redis-script.ts';
 import { readStored, UnreadableRecordError, type ReportUnreadable } from '../redis/stored-records.ts';
 import { toStoredFields } from '../redis/stored-value.ts';
 import type { OwnerKeys } from '../secrets/owner-keys.ts';
-import { issuerForms } from './issuer-forms.ts';
+import { listIssuerForms } from './issuer-forms.ts';
 
 const makeExternal = new RedisScript(new URL('lua/make-external.lua', import.meta.url));
 const linkExternal = new RedisScript(new URL('lua/link-external.lua', import.meta.url));
@@ -59,7 +59,7 @@ export interface ExternalAccount extends ExternalSubject {
 }
 
 export interface StoredAccount extends ExternalAccount {
-  /** Whether there is a refresh token that this node cannot open, because the node does not have the secret of its seal, or not yet. */
+  /** Whether there is a refresh token that this node cannot open, because the node lacks the secret of its seal, maybe only for now. */
   isSealed: boolean;
   /** Changes when a further answer of the provider is stored. */
   turn?: string | undefined;
@@ -75,31 +75,37 @@ export interface NewExternalPerson extends ProviderAccount {
   role: UserRole;
 }
 
-export interface ExternalAccountsParts {
+export interface ExternalAccountsDependencies {
   keys: Pick<OwnerKeys, 'externalAccountSealer'>;
   report: ReportUnreadable;
 }
 
-/** The accounts of people at providers, in Redis; refresh tokens are sealed. Every method throws `store_unavailable` as KeyStore does. */
+/**
+ * The accounts of people at providers, in Redis; refresh tokens are sealed. Every method throws `store_unavailable` while Redis is
+ * unavailable.
+ */
 export class ExternalAccounts {
   readonly #redis: Redis;
   readonly #names: AccountNames;
-  readonly #parts: ExternalAccountsParts;
+  readonly #dependencies: ExternalAccountsDependencies;
 
   /** @param prefix start of all names in Redis */
-  constructor(redis: Redis, prefix: string, parts: ExternalAccountsParts) {
+  constructor(redis: Redis, prefix: string, dependencies: ExternalAccountsDependencies) {
     this.#redis = redis;
     this.#names = accountNames(prefix);
-    this.#parts = parts;
+    this.#dependencies = dependencies;
   }
 
-  /** Returns the id of the person with this account at a provider, whichever form of its issuer is stored (see `issuerForms`). */
+  /** Returns the id of the person with this account at a provider, whichever form of its issuer is stored (see `listIssuerForms`). */
   async findPerson(subject: ExternalSubject): Promise<string | undefined> {
-    return (await this.#owners(subject))[0]?.userId;
+    return (await this.#findOwners(subject))[0]?.userId;
   }
 
-  /** Creates the account of a person who signs in for the first time. */
-  async create(person: NewExternalPerson, start: PersonStart): Promise<UserRecord | 'email taken' | 'taken'> {
+  /**
+   * Creates the account of a person who signs in for the first time. Returns `email taken` if another person has the address, `taken` if
+   * the account at the provider belongs to a person already.
+   */
+  async create(person: NewExternalPerson, start: NewPersonSettings): Promise<UserRecord | 'email taken' | 'taken'> {
     const { name, email, role } = person;
     // No password matches an empty hash.
     const address = { email, confirmedEmail: email, usedEmail: email };
@@ -107,13 +113,13 @@ export class ExternalAccounts {
     const user: UserRecord = { ...account, ...start };
     const { externalAccounts, userEmails, user: record, users, admins, externalAccount } = this.#names;
     const args = {
-      external: keyOf(person),
+      external: toField(person),
       userId: user.id,
       email,
       createdAt: user.createdAt,
       isAdmin: role === 'admin',
       fields: toStoredFields(user),
-      account: justLinked(person),
+      account: toFirstFields(person),
     };
     const keys = [externalAccounts, userEmails, record(user.id), users, admins, externalAccount(user.id)];
     const outcome = await makeExternal.run(this.#redis, { keys, args });
@@ -123,12 +129,13 @@ export class ExternalAccounts {
   /**
    * Links an account at a provider to the person with an address. Ends what an earlier holder of that person's account may have: sign-in
    * sessions, programs, admin tokens, the password, and second factors.
-   * @returns false if the account belongs to a person, or the person has an account at a provider already or another address
+   * @returns false if the account belongs to a person already, the person already has an account at a provider, or the person has another
+   * address
    */
   async link({ id: userId, email }: Pick<UserRecord, 'id' | 'email'>, account: ProviderAccount): Promise<boolean> {
     const { externalAccounts, user, externalAccount, secondFactor } = this.#names;
     const keys = [externalAccounts, user(userId), externalAccount(userId), secondFactor(userId)];
-    const args = { external: keyOf(account), userId, email, account: justLinked(account) };
+    const args = { external: toField(account), userId, email, account: toFirstFields(account) };
     return (await linkExternal.run(this.#redis, { keys, args })) === 1;
   }
 
@@ -144,16 +151,16 @@ export class ExternalAccounts {
     return typeof provider === 'string' ? provider : undefined;
   }
 
-  /** Returns the names of the providers at which people have an account, by the id of each person who has one. */
+  /** Returns the names of the providers at which people have an account, by the ids of those people who have one. */
   async readProviders(userIds: readonly string[]): Promise<Map<string, string>> {
     const steps = this.#redis.pipeline();
     for (const id of userIds) steps.hget(this.#names.externalAccount(id), 'provider');
     const replies = (await callRedis(steps.exec())) ?? [];
     return new Map(
-      replies.flatMap(([error, provider], at) => {
-        // As in `readHash`, an account that cannot be read does not fail the whole list: its person counts as one without an account.
+      replies.flatMap(([error, provider], index) => {
+        // As in `readHash`, an account that cannot be read does not fail the whole list: its person counts as having no account.
         if (error && !isWrongType(error)) throw storeUnavailable(error);
-        const id = userIds[at];
+        const id = userIds[index];
         return id !== undefined && typeof provider === 'string' ? [[id, provider]] : [];
       }),
     );
@@ -169,19 +176,19 @@ export class ExternalAccounts {
     const read = readStored(accountSchema, fields);
     if (!('value' in read)) {
       const record = `external account ${userId}`;
-      this.#parts.report(record, read.reason);
+      this.#dependencies.report(record, read.reason);
       throw new UnreadableRecordError(record, read.reason);
     }
     const { sealedRefreshToken: sealed, ...account } = read.value;
     if (sealed === undefined) return { ...account, isSealed: false };
-    const refreshToken = this.#parts.keys.externalAccountSealer(userId)?.unseal(sealed);
+    const refreshToken = this.#dependencies.keys.externalAccountSealer(userId)?.unseal(sealed);
     return { ...account, refreshToken, isSealed: refreshToken === undefined };
   }
 
   /**
    * Stores the answer of a provider. An answer that is valid for some time ends an earlier refusal. The issuer stays in its stored form.
-   * @param replaced the stored account that the answer replaces; if undefined, it replaces any account
-   * @param turn the same value for a repeated call, made because the store may have stored the answer although its reply was lost
+   * @param replaced the stored account that the answer replaces; if undefined, the answer replaces any account
+   * @param turn a random name of the answer. A call that is repeated, because the store's reply was lost, passes the same name
    * @returns the stored account; undefined if another account than `replaced` is stored, or the person no longer has this account because
    * they were deleted
    */
@@ -192,14 +199,15 @@ export class ExternalAccounts {
     turn: string = randomUUID(),
   ): Promise<StoredAccount | undefined> {
     const { provider, subject, goodUntil, refreshToken, clientId, isOffline } = account;
-    const { issuer = account.issuer } = (await this.#owners(account)).find((each) => each.userId === userId) ?? {};
-    const sealedRefreshToken = refreshToken && this.#parts.keys.externalAccountSealer(userId)?.seal(refreshToken);
+    const { issuer = account.issuer } = (await this.#findOwners(account)).find((each) => each.userId === userId) ?? {};
+    const sealedRefreshToken =
+      refreshToken && this.#dependencies.keys.externalAccountSealer(userId)?.seal(refreshToken);
     const { externalAccounts, user, externalAccount } = this.#names;
     const keys = [externalAccounts, user(userId), externalAccount(userId)];
     const record = { provider, issuer, subject, goodUntil, clientId, isOffline, turn };
     const fields = toStoredFields({ ...record, sealedRefreshToken });
-    const before = replaced && { over: replaced.turn ?? '' };
-    const args = { external: keyOf({ issuer, subject }), userId, now: Date.now(), account: fields, ...before };
+    const condition = replaced && { over: replaced.turn ?? '' };
+    const args = { external: toField({ issuer, subject }), userId, now: Date.now(), account: fields, ...condition };
     const isKept = (await keepExternal.run(this.#redis, { keys, args })) === 1;
     return isKept ? { ...record, refreshToken, isSealed: false } : undefined;
   }
@@ -219,7 +227,7 @@ export class ExternalAccounts {
     await endLock.run(this.#redis, { keys: [this.#names.externalCheck(userId)], args: { mark } });
   }
 
-  async isChecked(userId: string): Promise<boolean> {
+  async isBeingChecked(userId: string): Promise<boolean> {
     return (await callRedis(this.#redis.exists(this.#names.externalCheck(userId)))) === 1;
   }
 
@@ -227,27 +235,27 @@ export class ExternalAccounts {
    * Marks the state of a sign-in as used. Returns whether the caller is the first to use it.
    * @param ms milliseconds for which the mark is stored
    */
-  async takeState(state: string, ms: number): Promise<boolean> {
+  async markStateUsed(state: string, ms: number): Promise<boolean> {
     return (
-      (await callRedis(this.#redis.set(this.#names.externalState(tokenHash(state)), '1', 'PX', ms, 'NX'))) === 'OK'
+      (await callRedis(this.#redis.set(this.#names.externalState(hashToken(state)), '1', 'PX', ms, 'NX'))) === 'OK'
     );
   }
 
   /** Returns the owners of an account by each stored form of its issuer, the given form first. */
-  async #owners({ issuer, subject }: ExternalSubject): Promise<{ issuer: string; userId: string }[]> {
-    const forms = issuerForms(issuer);
-    const names = forms.map((form) => keyOf({ issuer: form, subject }));
+  async #findOwners({ issuer, subject }: ExternalSubject): Promise<{ issuer: string; userId: string }[]> {
+    const forms = listIssuerForms(issuer);
+    const names = forms.map((form) => toField({ issuer: form, subject }));
     const ids = await callRedis(this.#redis.hmget(this.#names.externalAccounts, ...names));
-    return forms.flatMap((form, at) => (ids[at] ? [{ issuer: form, userId: ids[at] }] : []));
+    return forms.flatMap((form, index) => (ids[index] ? [{ issuer: form, userId: ids[index] }] : []));
   }
 }
 
-/** Returns the stored fields of an account before the provider's first answer. A call of `store` follows. */
-function justLinked({ provider, issuer, subject }: ProviderAccount): Record<string, string> {
+/** Returns the stored fields of an account before the provider's first answer, which a call of `store` then adds. */
+function toFirstFields({ provider, issuer, subject }: ProviderAccount): Record<string, string> {
   return toStoredFields({ provider, issuer, subject, goodUntil: Date.now() });
 }
 
 /** Returns the field of an account in the hash of all accounts. An issuer contains no space, as it is a URL. */
-function keyOf({ issuer, subject }: ExternalSubject): string {
+function toField({ issuer, subject }: ExternalSubject): string {
   return `${issuer} ${subject}`;
 }

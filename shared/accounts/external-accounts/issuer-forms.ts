@@ -2,12 +2,12 @@
  * Returns the forms in which the same issuer may be named. The first is `issuer` itself. An issuer without a path has a second form, with
  * or without a slash at the end. `https://id.example` and `https://id.example/` are the same URL, and both are in use.
  */
-export function issuerForms(issuer: string): [string, ...string[]] {
+export function listIssuerForms(issuer: string): [string, ...string[]] {
   const [, origin] = /^(https?:\/\/[^/?#]+)\/?$/.exec(issuer) ?? [];
   if (origin === undefined) return [issuer];
   return [issuer, issuer === origin ? `${origin}/` : origin];
 }
 
 export function isSameIssuer(first: string, second: string): boolean {
-  return issuerForms(first).includes(second);
+  return listIssuerForms(first).includes(second);
 }

@@ -6,23 +6,23 @@ import { RedisScript } from '../redis/redis-script.ts';
 import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
 import { storedJson } from '../redis/stored-value.ts';
 
-const scriptOf = (name: string): RedisScript =>
+const createScript = (name: string): RedisScript =>
   new RedisScript(new URL('lua/files.lua', import.meta.url), new URL(`lua/${name}.lua`, import.meta.url));
-const reserveRoom = scriptOf('reserve');
-const keepFile = scriptOf('keep');
-const abandonUpload = scriptOf('abandon');
-const removeFile = scriptOf('remove');
-const listFiles = scriptOf('list');
-const takeRemovals = scriptOf('take-removals');
+const reserveRoom = createScript('reserve');
+const keepFile = createScript('keep');
+const abandonUpload = createScript('abandon');
+const removeFile = createScript('remove');
+const listFiles = createScript('list');
+const takeRemovals = createScript('take-removals');
 
 /** Maximum of files of one owner, however small they are. */
-const ownerFiles = 10_000;
+const maxOwnerFiles = 10_000;
 
 /** Milliseconds after the last sign of life of an upload until it counts as dead. */
 export const uploadLeaseMs = 120_000;
 
 /** The part of all room that stays free for the results of work that has begun, and for the lines of cancelled and expired batches. */
-const leftForResults = 1 / 16;
+const shareForResults = 1 / 16;
 
 /** Milliseconds after the removal of an object was tried until it is tried again. */
 const removeAgainMs = 60_000;
@@ -79,8 +79,9 @@ export interface FilePageQuery {
  * What an upload is to become.
  *
  * - `file`: a file to which the bounds of its owner apply.
- * - `part`: results of finished work. Room is reserved for it twice: for itself, and for the file into which the parts are joined.
- * - `join`: a file of joined parts. It uses the room that was reserved with its parts, and counts for its owner once it is a file.
+ * - `part`: results of finished work. Room is reserved for a part twice: for the part itself, and for the file into which the parts are
+ *   joined.
+ * - `join`: a file of joined parts. A join uses the room that was reserved with its parts, and counts for its owner once it is a file.
  */
 export type UploadKind = 'file' | 'part' | 'join';
 
@@ -89,6 +90,7 @@ export interface Reservation {
   object: string;
   /** Bytes in addition to those that are reserved already; 0 only shows that the upload goes on. */
   bytes: number;
+  /** Whether this is the upload's first reservation. */
   begins: boolean;
   kind: UploadKind;
 }
@@ -106,9 +108,9 @@ export class OwnerGoneError extends RouterError {
  * The records of files in Redis, and the room that their owners use. A file of another owner counts as unknown. Every method throws
  * `store_unavailable`.
  *
- * The object of a file is in another store. It is listed for removal before its first byte is stored until it becomes a file, and again
- * after the file was removed. So no object is left behind when a process dies. An object that a batch holds stays, and counts for its
- * owner, until the batch releases it.
+ * The object of a file is in another store. The object is listed for removal from before its first byte is stored until it becomes a file,
+ * and again after the file was removed. So no object is left behind when a process dies. An object that a batch holds stays, and counts for
+ * its owner, until the batch releases it.
  */
 export class FileRecords {
   readonly #redis: Redis;
@@ -126,27 +128,27 @@ export class FileRecords {
 
   /**
    * Reserves room for an upload.
-   * @throws OwnerGoneError; RouterError `storage_quota_exceeded`, `storage_full`, or `store_unavailable` for an upload that counts as dead
+   * @throws OwnerGoneError; RouterError `storage_quota_exceeded`, `storage_full`, or, if the upload counts as dead, `store_unavailable`
    */
   async reserve({ owner, object, bytes, begins, kind }: Reservation): Promise<void> {
     const { ownerBytes, totalBytes } = this.#bounds;
-    const bounds = { ownerBytes, ownerFiles, totalBytes, leaseMs: uploadLeaseMs };
+    const bounds = { ownerBytes, ownerFiles: maxOwnerFiles, totalBytes, leaseMs: uploadLeaseMs };
     const args = { prefix: this.#prefix, owner, object, bytes, begins, kind, ...bounds };
     const outcome = await reserveRoom.run(this.#redis, { args });
     if (outcome === 'reserved') return;
-    if (outcome === 'total') throw storageFull();
-    if (outcome === 'lapsed') throw lapsed();
-    throw quotaExceeded(outcome, ownerBytes);
+    if (outcome === 'total') throw storageFullError();
+    if (outcome === 'lapsed') throw lapsedUploadError();
+    throw quotaError(outcome, ownerBytes);
   }
 
   /**
    * Turns a complete upload into a file.
-   * @throws RouterError `store_unavailable` for an upload that counts as dead
+   * @throws RouterError `store_unavailable` also if the upload counts as dead, or its owner no longer exists
    */
   async keep(owner: string, record: FileRecord): Promise<void> {
-    const args = { prefix: this.#prefix, owner, ...fileArgs(record) };
+    const args = { prefix: this.#prefix, owner, ...toFileArgs(record) };
     const reply = await keepFile.run(this.#redis, { args, texts: [JSON.stringify(record)] });
-    if (reply !== 1) throw lapsed();
+    if (reply !== 1) throw lapsedUploadError();
   }
 
   /**
@@ -172,19 +174,20 @@ export class FileRecords {
     return { files: texts.flatMap((text) => this.#read(text) ?? []), hasMore: more === '1' };
   }
 
-  async use(owner: string): Promise<FileUse> {
+  async readUse(owner: string): Promise<FileUse> {
     const commands = this.#redis.pipeline().zscore(`${this.#prefix}file-bytes`, owner);
     const [bytes, files] = await callRedisAll(commands.zcard(`${this.#prefix}files-by-age:${owner}`));
     return {
       bytes: Number(bytes ?? 0),
       maxBytes: this.#bounds.ownerBytes,
       files: Number(files),
-      maxFiles: ownerFiles,
+      maxFiles: maxOwnerFiles,
     };
   }
 
   /**
-   * Checks that there is room for results that are stored beyond the bounds of their owner. To be called before the work that makes them.
+   * Checks that there is room for results that are stored beyond the bounds of their owner. To be called before the work that makes these
+   * results.
    * @throws RouterError `storage_quota_exceeded` if the owner's files have the maximum of bytes; `storage_full` if all files, together with
    * the room that is reserved for joining results, leave only the room for the results of work that has begun
    */
@@ -198,7 +201,7 @@ export class FileRecords {
         'storage_quota_exceeded',
         `Your files, with the results of batches that run, take the ${ownerBytes} bytes that they may: delete some.`,
       );
-    if (Number(total ?? 0) + Number(joins ?? 0) >= totalBytes * (1 - leftForResults)) throw storageFull();
+    if (Number(total ?? 0) + Number(joins ?? 0) >= totalBytes * (1 - shareForResults)) throw storageFullError();
   }
 
   /**
@@ -212,7 +215,7 @@ export class FileRecords {
   }
 
   /** Returns the bytes of all files and uploads. */
-  async totalBytes(): Promise<number> {
+  async readTotalBytes(): Promise<number> {
     return Number(await callRedis(this.#redis.get(`${this.#prefix}file-total`)));
   }
 
@@ -236,15 +239,18 @@ export class FileRecords {
   }
 }
 
-/** Returns the fields of a record that the scripts which make a file need. */
-export function fileArgs({ object, id, purpose, bytes, expiresAt }: FileRecord) {
+/** Picks the fields of a record that the scripts need to make a file. */
+export function toFileArgs({ object, id, purpose, bytes, expiresAt }: FileRecord) {
   return { object, id, purpose, bytes, expiresAt };
 }
 
-function quotaExceeded(outcome: unknown, ownerBytes: number): RouterError {
+function quotaError(outcome: unknown, ownerBytes: number): RouterError {
   switch (outcome) {
     case 'files':
-      return new RouterError('storage_quota_exceeded', `You have ${ownerFiles} files, which is the most: delete some.`);
+      return new RouterError(
+        'storage_quota_exceeded',
+        `You have ${maxOwnerFiles} files, which is the most: delete some.`,
+      );
     case 'owner':
       return new RouterError(
         'storage_quota_exceeded',
@@ -255,11 +261,11 @@ function quotaExceeded(outcome: unknown, ownerBytes: number): RouterError {
   }
 }
 
-function storageFull(): RouterError {
+function storageFullError(): RouterError {
   return new RouterError('storage_full', 'The storage for files is full.');
 }
 
-function lapsed(): RouterError {
+function lapsedUploadError(): RouterError {
   return new RouterError('store_unavailable', 'The upload was interrupted for too long. Please try again.', {
     retryAfter: 1,
   });

@@ -2,7 +2,7 @@ import { setting } from '#shared/core/load-config.ts';
 
 export const idempotencySettings = {
   IDEMPOTENCY_GRACE_MS: setting.integer(
-    'Time for which the answer to a request with an `Idempotency-Key` goes on without a client; it is cancelled at once if 0',
+    'Time for which the answer to a request with an `Idempotency-Key` goes on without a client; at 0, the answer is cancelled at once',
     0,
     0,
     600_000,
@@ -14,7 +14,7 @@ export const idempotencySettings = {
     1_000_000,
   ),
   IDEMPOTENCY_ANSWER_BYTES: setting.integer(
-    'Most bytes in Redis of one answer that is kept for an idempotency key; a longer one is not kept',
+    'Most bytes in Redis of one answer that is kept for an idempotency key; a longer answer is not kept',
     8 * 1024 * 1024,
     1_024,
     256 * 1024 ** 2,
@@ -26,7 +26,7 @@ export const idempotencySettings = {
     64 * 1024 ** 3,
   ),
   IDEMPOTENCY_MAX_BYTES: setting.integer(
-    'The same of all; the oldest of whoever has most go first',
+    'Most bytes in Redis of all answers kept for idempotency keys; the oldest answers of the owner with the most bytes go first',
     64 * 1024 * 1024,
     1_024,
     1024 ** 4,
@@ -34,6 +34,7 @@ export const idempotencySettings = {
 };
 
 export interface IdempotencyBounds {
+  /** Maximum of keys of an owner. */
   ownerKeys: number;
   /** Maximum bytes of one answer. */
   answerBytes: number;
@@ -43,7 +44,7 @@ export interface IdempotencyBounds {
   totalBytes: number;
 }
 
-export function idempotencyBounds(config: {
+export function toIdempotencyBounds(config: {
   IDEMPOTENCY_KEYS: number;
   IDEMPOTENCY_ANSWER_BYTES: number;
   IDEMPOTENCY_OWNER_BYTES: number;

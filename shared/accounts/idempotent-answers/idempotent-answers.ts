@@ -7,14 +7,14 @@ import { RedisScript, scriptStart } from '../redis/redis-script.ts';
 import type { OwnerKeys } from '../secrets/owner-keys.ts';
 import type { IdempotencyBounds } from './idempotency-settings.ts';
 
-const common = [scriptStart, new URL('lua/answers.lua', import.meta.url)];
+const commonScripts = [scriptStart, new URL('lua/answers.lua', import.meta.url)];
 const addEntry = new URL('lua/add-entry.lua', import.meta.url);
-const claimKey = new RedisScript(...common, new URL('lua/claim.lua', import.meta.url));
-const appendEvents = new RedisScript(...common, addEntry, new URL('lua/append.lua', import.meta.url));
-const renewLease = new RedisScript(...common, new URL('lua/renew.lua', import.meta.url));
-const finishAnswer = new RedisScript(...common, addEntry, new URL('lua/finish.lua', import.meta.url));
-const abandonAnswer = new RedisScript(...common, new URL('lua/abandon.lua', import.meta.url));
-const readAnswer = new RedisScript(...common, new URL('lua/read.lua', import.meta.url));
+const claimKey = new RedisScript(...commonScripts, new URL('lua/claim.lua', import.meta.url));
+const appendEvents = new RedisScript(...commonScripts, addEntry, new URL('lua/append.lua', import.meta.url));
+const renewLease = new RedisScript(...commonScripts, new URL('lua/renew.lua', import.meta.url));
+const finishAnswer = new RedisScript(...commonScripts, addEntry, new URL('lua/finish.lua', import.meta.url));
+const abandonAnswer = new RedisScript(...commonScripts, new URL('lua/abandon.lua', import.meta.url));
+const readAnswer = new RedisScript(...commonScripts, new URL('lua/read.lua', import.meta.url));
 
 /** Milliseconds for which an answer is kept after its end. */
 export const answerKeepMs = 600_000;
@@ -22,7 +22,7 @@ export const answerKeepMs = 600_000;
 /** Milliseconds after the death of a node until the keys of its executions are free. */
 const leaseMs = 6_000;
 
-/** Milliseconds after a read for which its follower counts as waiting for more of the answer. */
+/** Milliseconds after each read of a follower in which the follower counts as waiting for more of the answer. */
 const followerMs = 3_500;
 
 /** Maximum of entries in one read. */
@@ -45,7 +45,7 @@ export interface AnswerHead {
   isEvents: boolean;
 }
 
-export interface KeyedAttempt {
+export interface ExecutionRef {
   owner: string;
   id: string;
   attempt: string;
@@ -53,9 +53,9 @@ export interface KeyedAttempt {
 
 export type Claim =
   /** The caller must execute the request. `number` counts the earlier executions with the key. */
-  | { outcome: 'claimed'; of: KeyedAttempt; number: number }
+  | { outcome: 'claimed'; execution: ExecutionRef; number: number }
   /** The execution `of` has the key, or its answer is kept for the key. */
-  | { outcome: 'taken'; of: KeyedAttempt; isOver: boolean; facts: RequestFacts }
+  | { outcome: 'taken'; execution: ExecutionRef; isOver: boolean; facts: RequestFacts }
   | { outcome: 'unknown' };
 
 export interface AnswerEntry {
@@ -65,29 +65,30 @@ export interface AnswerEntry {
   last: number;
   bytes: Uint8Array | undefined;
   head: AnswerHead | undefined;
-  /** Endpoint and digest of the request, if more of them is known than before. */
+  /** Endpoint and digest of the request, if more of them is known than at the previous entry. */
   facts: RequestFacts | undefined;
 }
 
 /** Events that were added together. */
-export interface ReadEntry {
+export interface AnswerPiece {
   last: number;
   bytes: Buffer;
 }
 
-export interface ReadAnswer {
+export interface AnswerPart {
   /** `gone` if the node that executed the request has died. */
   state: 'running' | 'gone' | 'whole' | 'cut' | 'cancelled';
   /** How many executions with the key came before this one. */
   number: number;
+  /** Number of the event that will follow the stored ones. */
   next: number;
   /** Whether there was no room for the answer, so that it is not kept. */
   isLost: boolean;
-  /** Undefined, as `head` is, in a read after an event, because the follower has both already. */
+  /** `facts` and `head` are undefined in a read after an event, because the follower has both already. */
   facts: RequestFacts | undefined;
   head: AnswerHead | undefined;
   /** The entries that were read; more may follow. The first entry may have events that are older than requested. */
-  entries: ReadEntry[];
+  entries: AnswerPiece[];
 }
 
 /**
@@ -101,7 +102,7 @@ export class IdempotentAnswers {
   readonly #bounds: IdempotencyBounds;
   readonly #keys: Pick<OwnerKeys, 'storeSealer'>;
   /** When the connection to Redis was last established, ms of `performance.now()`. */
-  #thereSince = Number.NEGATIVE_INFINITY;
+  #connectedSince = Number.NEGATIVE_INFINITY;
 
   /** @param prefix start of all names in Redis */
   constructor(
@@ -113,7 +114,7 @@ export class IdempotentAnswers {
     this.#prefix = prefix;
     this.#bounds = bounds;
     this.#keys = keys;
-    redis.on('ready', () => (this.#thereSince = performance.now()));
+    redis.on('ready', () => (this.#connectedSince = performance.now()));
   }
 
   /** Maximum bytes of one answer, as stored in Redis. */
@@ -136,19 +137,31 @@ export class IdempotentAnswers {
   ): Promise<Claim> {
     const id = createHash('sha256').update(key).digest('hex');
     const { ownerKeys, ownerBytes, totalBytes } = this.#bounds;
-    const mine = { owner, id, attempt };
+    const ownExecution = { owner, id, attempt };
     const bounds = { ownerKeys, ownerBytes, totalBytes };
-    const args = { ...mine, leaseMs, keepMs: answerKeepMs, isResumed, ...bounds, wasAway: this.#wasAway };
+    const args = {
+      ...ownExecution,
+      leaseMs,
+      keepMs: answerKeepMs,
+      isResumed,
+      ...bounds,
+      wasAway: this.#wasRecentlyAway,
+    };
     const texts = [this.#sealer(owner).seal(JSON.stringify(facts))];
     const reply = await claimKey.run(this.#redis, { args: { prefix: this.#prefix, ...args }, texts });
     const [outcome, ...rest] = Array.isArray(reply) ? reply.map(String) : [];
     switch (outcome) {
       case 'claimed':
-        return { outcome, of: mine, number: Number(rest[0]) };
+        return { outcome, execution: ownExecution, number: Number(rest[0]) };
       case 'taken': {
         const [state, other = '', sealed = ''] = rest;
-        const of = { owner, id, attempt: other };
-        return { outcome, of, isOver: state === 'over', facts: opened(this.#sealer(owner), sealed) as RequestFacts };
+        const execution = { owner, id, attempt: other };
+        return {
+          outcome,
+          execution,
+          isOver: state === 'over',
+          facts: unsealJson(this.#sealer(owner), sealed) as RequestFacts,
+        };
       }
       case 'unknown':
         return { outcome };
@@ -163,8 +176,8 @@ export class IdempotentAnswers {
    * Adds events, status and headers, or endpoint and digest of the request to an answer.
    * @returns `lost` if the answer is not kept, `superseded` if the execution no longer has its key
    */
-  async append(of: KeyedAttempt, entry: AnswerEntry): Promise<'kept' | 'lost' | 'superseded'> {
-    const outcome = await appendEvents.run(this.#redis, await this.#entryInput(of, entry));
+  async append(execution: ExecutionRef, entry: AnswerEntry): Promise<'kept' | 'lost' | 'superseded'> {
+    const outcome = await appendEvents.run(this.#redis, await this.#entryInput(execution, entry));
     return outcome === 1 ? 'kept' : outcome === -1 ? 'lost' : 'superseded';
   }
 
@@ -172,8 +185,8 @@ export class IdempotentAnswers {
    * Renews the lease of an execution.
    * @returns how many followers wait for the answer; -1 if the execution no longer has its key
    */
-  async renew(of: KeyedAttempt): Promise<number> {
-    const args = { prefix: this.#prefix, ...of, leaseMs, keepMs: answerKeepMs };
+  async renew(execution: ExecutionRef): Promise<number> {
+    const args = { prefix: this.#prefix, ...execution, leaseMs, keepMs: answerKeepMs };
     return Number(await renewLease.run(this.#redis, { args }));
   }
 
@@ -182,8 +195,8 @@ export class IdempotentAnswers {
    * @param end `cut` for an answer whose connection was closed before its end
    * @param isFree whether the next request with the key is executed instead of getting this answer
    */
-  async finish(of: KeyedAttempt, entry: AnswerEntry, end: 'whole' | 'cut', isFree: boolean): Promise<void> {
-    const { args, texts } = await this.#entryInput(of, entry);
+  async finish(execution: ExecutionRef, entry: AnswerEntry, end: 'whole' | 'cut', isFree: boolean): Promise<void> {
+    const { args, texts } = await this.#entryInput(execution, entry);
     await finishAnswer.run(this.#redis, { args: { ...args, kind: end, isFree, keepMs: answerKeepMs }, texts });
   }
 
@@ -191,9 +204,9 @@ export class IdempotentAnswers {
    * Abandons an execution whose client has disconnected, unless followers wait for its answer.
    * @returns how many followers wait
    */
-  async abandon(of: KeyedAttempt): Promise<number> {
+  async abandon(execution: ExecutionRef): Promise<number> {
     return Number(
-      await abandonAnswer.run(this.#redis, { args: { prefix: this.#prefix, ...of, keepMs: answerKeepMs } }),
+      await abandonAnswer.run(this.#redis, { args: { prefix: this.#prefix, ...execution, keepMs: answerKeepMs } }),
     );
   }
 
@@ -202,46 +215,48 @@ export class IdempotentAnswers {
    * @param after number of the event; -1 for the whole answer
    * @returns undefined if the answer no longer exists
    */
-  async read(of: KeyedAttempt, follower: string, after: number): Promise<ReadAnswer | undefined> {
+  async read(execution: ExecutionRef, follower: string, after: number): Promise<AnswerPart | undefined> {
     const bounds = { most: entriesAtOnce, maxBytes: bytesAtOnce };
-    const args = { ...of, follower, followerMs, after, ...bounds, wasAway: this.#wasAway };
+    const args = { ...execution, follower, followerMs, after, ...bounds, wasAway: this.#wasRecentlyAway };
     const reply = await readAnswer.run(this.#redis, { args: { prefix: this.#prefix, ...args } });
     const [state, kind, number, next, isLost, isGone, facts, head, ...rest] = Array.isArray(reply)
       ? reply.map(String)
       : [];
     if (state === undefined) return undefined;
     // The sealer is derived once for all texts, because deriving it takes as long as opening a sealed text.
-    const sealer = this.#sealer(of.owner);
-    const open = (sealed = ''): unknown => (sealed === '' ? undefined : opened(sealer, sealed));
+    const sealer = this.#sealer(execution.owner);
+    const open = (sealed = ''): unknown => (sealed === '' ? undefined : unsealJson(sealer, sealed));
     return {
-      state: state === 'running' ? (isGone === '1' ? 'gone' : 'running') : endOf(kind),
+      state: state === 'running' ? (isGone === '1' ? 'gone' : 'running') : toAnswerEnd(kind),
       number: Number(number),
       next: Number(next),
       isLost: isLost === '1',
       facts: open(facts) as RequestFacts | undefined,
       head: open(head) as AnswerHead | undefined,
-      entries: rest.flatMap((last, at) =>
-        at % 2 === 0 ? [{ last: Number(last), bytes: sealer.unsealBytes(rest[at + 1] ?? '') ?? unreadable() }] : [],
+      entries: rest.flatMap((last, index) =>
+        index % 2 === 0
+          ? [{ last: Number(last), bytes: sealer.unsealBytes(rest[index + 1] ?? '') ?? throwUnreadable() }]
+          : [],
       ),
     };
   }
 
   /** Removes a follower from those that wait for an answer. */
-  async leave({ owner, id }: KeyedAttempt, follower: string): Promise<void> {
+  async leave({ owner, id }: ExecutionRef, follower: string): Promise<void> {
     await callRedis(this.#redis.zrem(`${this.#prefix}idempotent-followers:${owner}:${id}`, follower));
   }
 
   /** Whether leases may have run out only because Redis was unavailable, so that nobody could renew them. */
-  get #wasAway(): boolean {
-    return performance.now() - this.#thereSince < leaseMs;
+  get #wasRecentlyAway(): boolean {
+    return performance.now() - this.#connectedSince < leaseMs;
   }
 
-  async #entryInput(of: KeyedAttempt, { from, last, bytes, head, facts }: AnswerEntry) {
+  async #entryInput(execution: ExecutionRef, { from, last, bytes, head, facts }: AnswerEntry) {
     const { answerBytes, ownerBytes, totalBytes } = this.#bounds;
-    const sealer = this.#sealer(of.owner);
+    const sealer = this.#sealer(execution.owner);
     const json = (value: object | undefined): string => (value === undefined ? '' : sealer.seal(JSON.stringify(value)));
     const texts = [bytes === undefined ? '' : await sealer.sealBytes([bytes]), json(head), json(facts)];
-    return { args: { prefix: this.#prefix, ...of, from, last, answerBytes, ownerBytes, totalBytes }, texts };
+    return { args: { prefix: this.#prefix, ...execution, from, last, answerBytes, ownerBytes, totalBytes }, texts };
   }
 
   #sealer(owner: string): Sealer {
@@ -255,14 +270,14 @@ export function createExecutionId(): string {
   return `ia_${randomUUID()}`;
 }
 
-function endOf(kind: string | undefined): 'whole' | 'cut' | 'cancelled' {
+function toAnswerEnd(kind: string | undefined): 'whole' | 'cut' | 'cancelled' {
   return kind === 'cut' || kind === 'cancelled' ? kind : 'whole';
 }
 
-function opened(sealer: Sealer, sealed: string): unknown {
-  return JSON.parse(sealer.unseal(sealed) ?? unreadable());
+function unsealJson(sealer: Sealer, sealed: string): unknown {
+  return JSON.parse(sealer.unseal(sealed) ?? throwUnreadable());
 }
 
-function unreadable(): never {
+function throwUnreadable(): never {
   throw storeUnavailable('the answer to an idempotency key is sealed with a secret that is not set');
 }

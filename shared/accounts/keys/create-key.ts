@@ -13,12 +13,12 @@ export type NewKey = Pick<
 
 /** A new key. Its raw form is known only now, because the store keeps a hash. */
 export interface CreatedKey {
-  raw: string;
+  rawKey: string;
   record: KeyRecord;
 }
 
 /** Runs one Argon2 computation at a time, however fast people make keys, because this process also has to verify keys. */
-const queue = new FairQueue({ concurrency: 1, waitingPerOwner: 16, waiting: 64 });
+const hashQueue = new FairQueue({ concurrency: 1, waitingPerOwner: 16, waiting: 64 });
 
 /**
  * Creates a key without an owner, and stores its record.
@@ -30,7 +30,7 @@ export async function createKey(store: KeyStore, settings: Omit<NewKey, 'ownerId
   return key;
 }
 
-/** Creates a key of a person or team, or returns why it was not created. Throws as `createKey` does. */
+/** Creates a key of a person or team, or returns why it was not created. Throws the errors of `createKey`. */
 export async function createOwnedKey(
   store: KeyStore,
   settings: NewKey & { ownerId: string },
@@ -41,8 +41,8 @@ export async function createOwnedKey(
 }
 
 /**
- * Replaces a key by a new one with the old key's permitted settings. The old key expires after `overlapMs`. The use of both counts
- * together. If the new key is issued, it cannot read what the old key has stored. Throws as `createKey` does.
+ * Replaces a key by a new one with the old key's permitted settings. The old key expires after `overlapMs`. The use of both keys counts
+ * together. If an administrator issues the new key, it cannot read what the old key has stored. Throws the errors of `createKey`.
  * @returns the new key, or why none was created; `not usable` if the old key is revoked, expired, replaced or unknown
  */
 export async function rotateKey(
@@ -53,10 +53,10 @@ export async function rotateKey(
   const { kind, name, ownerId, expiresAt, models, tiers, tools, limits, weight } = old;
   const priority = permittedClass(old);
   const settings = { kind, name, class: priority, ownerId, expiresAt, models, tiers, tools, limits, weight };
-  const { raw, record } = await prepareKey({ ...settings, createdBy, issuedBy });
-  // Of all usable keys whose use counts together, the newest represents them: this one, even if both were made within one millisecond.
+  const { rawKey, record } = await prepareKey({ ...settings, createdBy, issuedBy });
+  // The newest of all usable keys whose use counts together represents them. So the new key is the newer one even within one millisecond.
   const createdAt = Math.max(record.createdAt, old.createdAt + 1);
-  const key = { raw, record: { ...record, createdAt, countedAs: old.countedAs ?? old.id } };
+  const key = { rawKey, record: { ...record, createdAt, countedAs: old.countedAs ?? old.id } };
   const outcome = await store.replace(
     old.id,
     key.record,
@@ -74,22 +74,22 @@ export async function createFirstRouterKey(store: KeyStore): Promise<CreatedKey 
 }
 
 async function prepareKey(settings: NewKey): Promise<CreatedKey> {
-  const { raw, id, secret } = generateKey(settings.kind);
+  const { rawKey, id, secret } = generateKey(settings.kind);
   const record = {
     ...settings,
     id,
-    hash: await hashInLine(settings.createdBy ?? 'the command line', secret),
+    hash: await hashInQueue(settings.createdBy ?? 'the command line', secret),
     firstFour: secret.slice(0, 4),
     lastFour: secret.slice(-4),
     createdAt: Date.now(),
     ...(settings.issuedBy !== undefined && { storesAs: id }),
   };
-  return { raw, record };
+  return { rawKey, record };
 }
 
-async function hashInLine(maker: string, secret: string): Promise<string> {
+async function hashInQueue(maker: string, secret: string): Promise<string> {
   try {
-    return await queue.run(maker, () => hashKeySecret(secret));
+    return await hashQueue.run(maker, () => hashKeySecret(secret));
   } catch (error) {
     if (!(error instanceof QueueFullError)) throw error;
     const message = 'Too many keys are being made. Please try again soon.';

@@ -4,7 +4,7 @@ export class QueueFullError extends Error {
 }
 
 export interface FairQueueLimits {
-  /** Maximum of tasks that run at once. */
+  /** Maximum of tasks that run at the same time. */
   concurrency: number;
   /** Maximum of one owner's tasks that wait. */
   waitingPerOwner: number;
@@ -19,7 +19,7 @@ export interface FairQueueLimits {
 export class FairQueue {
   readonly #limits: FairQueueLimits;
   /** The waiting tasks by owner. The first owner in the map is served next. An owner without waiting tasks is not in the map. */
-  readonly #waiting = new Map<string, (() => void)[]>();
+  readonly #waitingTasks = new Map<string, (() => void)[]>();
   #waitingCount = 0;
   #running = 0;
 
@@ -33,37 +33,37 @@ export class FairQueue {
    */
   async run<T>(owner: string, work: () => Promise<T>): Promise<T> {
     if (this.#running < this.#limits.concurrency) this.#running++;
-    else await this.#turn(owner);
+    else await this.#waitForTurn(owner);
     try {
       return await work();
     } finally {
-      this.#passOn();
+      this.#startNext();
     }
   }
 
-  #turn(owner: string): Promise<void> {
-    const mine = this.#waiting.get(owner) ?? [];
-    if (mine.length >= this.#limits.waitingPerOwner || this.#waitingCount >= this.#limits.waiting) {
+  #waitForTurn(owner: string): Promise<void> {
+    const ownTasks = this.#waitingTasks.get(owner) ?? [];
+    if (ownTasks.length >= this.#limits.waitingPerOwner || this.#waitingCount >= this.#limits.waiting) {
       throw new QueueFullError('there is more work waiting than may wait');
     }
     this.#waitingCount++;
     return new Promise((resolve) => {
-      mine.push(resolve);
-      this.#waiting.set(owner, mine);
+      ownTasks.push(resolve);
+      this.#waitingTasks.set(owner, ownTasks);
     });
   }
 
-  /** Begins a task of the next owner in place of a finished one. That owner then goes to the end of the queue. */
-  #passOn(): void {
-    const [next] = this.#waiting;
+  /** Begins a task of the next owner in place of a finished task. The owner then goes to the end of the queue. */
+  #startNext(): void {
+    const [next] = this.#waitingTasks;
     if (next === undefined) {
       this.#running--;
       return;
     }
-    const [owner, mine] = next;
-    const begin = mine.shift();
-    this.#waiting.delete(owner);
-    if (mine.length > 0) this.#waiting.set(owner, mine);
+    const [owner, ownTasks] = next;
+    const begin = ownTasks.shift();
+    this.#waitingTasks.delete(owner);
+    if (ownTasks.length > 0) this.#waitingTasks.set(owner, ownTasks);
     this.#waitingCount--;
     begin?.();
   }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { idLength, keyAlphabet, keyChecksum, keySpelling, randomLength, type KeyKind } from './key-format.ts';
+import { idLength, keyAlphabet, computeKeyChecksum, keySpelling, randomLength, type KeyKind } from './key-format.ts';
 
 export interface GeneratedKey {
-  raw: string;
+  rawKey: string;
   id: string;
   secret: string;
 }
@@ -13,8 +13,8 @@ export function generateKey(kind: KeyKind): GeneratedKey {
   const id = randomText(idLength);
   const random = randomText(randomLength);
   const unchecked = `${word}${separator}${id}${separator}${random}`;
-  const checksum = keyChecksum(unchecked);
-  return { raw: unchecked + checksum, id, secret: random + checksum };
+  const checksum = computeKeyChecksum(unchecked);
+  return { rawKey: unchecked + checksum, id, secret: random + checksum };
 }
 
 /** Generates a random id of a person, a team or an invitation, in the form of a key's id. */

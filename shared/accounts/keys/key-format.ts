@@ -27,19 +27,19 @@ export const idLength = 12;
 /** Random characters of a secret, 5 bits each: 165 random bits. */
 export const randomLength = 33;
 
-/** Characters of a checksum, 5 bits each. Seven have room for the 32 bits of a CRC-32. */
+/** Characters of a checksum, 5 bits each. Seven characters have room for the 32 bits of a CRC-32. */
 export const checksumLength = 7;
 
 /**
  * Computes the last characters of a key from everything before them, so that a typo or random garbage is recognised without computing a
- * hash. It is no protection against a forger, who can compute it as well.
+ * hash. The checksum is no protection against a forger, who can compute it as well.
  */
-export function keyChecksum(unchecked: string): string {
-  let rest = crc32(unchecked);
+export function computeKeyChecksum(unchecked: string): string {
+  let remainder = crc32(unchecked);
   let checksum = '';
   for (let place = 0; place < checksumLength; place++) {
-    checksum = keyAlphabet.charAt(rest % 32) + checksum;
-    rest = Math.floor(rest / 32);
+    checksum = keyAlphabet.charAt(remainder % 32) + checksum;
+    remainder = Math.floor(remainder / 32);
   }
   return checksum;
 }

@@ -53,7 +53,7 @@ export const keyRecordSchema = z.object({
   replacedBy: z.string().optional(),
   /**
    * Id of the first key in a chain of replacements. The use of all keys in the chain counts as the use of that key. Absent in a key that
-   * replaced none.
+   * replaced no other.
    */
   countedAs: z.string().optional(),
   revokedAt: z.coerce.number().optional(),
@@ -83,7 +83,7 @@ export const keyOwnerSchema = z
     limits,
     weight,
     ceiling,
-    blocked: isShutOut({ ...times, passwordHash }),
+    isBlocked: isShutOut({ ...times, passwordHash }),
     ...(records && { records }),
     ...(role === 'admin' && { isAdmin: true }),
     ...(passwordHash === '' && { hasNoPassword: true }),
@@ -95,8 +95,8 @@ export interface KeyOwner {
   /** See `weightSchema`; undefined: 1. */
   weight?: number | undefined;
   ceiling?: Ceiling | undefined;
-  /** Whether all keys of the owner are refused, because the owner is blocked or their provider refuses them. */
-  blocked: boolean;
+  /** Whether all keys of the owner are refused, because the owner is blocked, or is a person whom the provider refuses. */
+  isBlocked: boolean;
   /** Present for a team if the requests of all its keys are recorded. */
   records?: RecordingSwitch;
   isAdmin?: true;
@@ -104,7 +104,7 @@ export interface KeyOwner {
   hasNoPassword?: true;
 }
 
-/** The record of a key, with its owner if it has one that still exists. */
+/** The record of a key, with its owner. The owner is absent if the key has none, or the owner no longer exists. */
 export type FoundKey = KeyRecord & { owner?: KeyOwner };
 
 /** The identity of a verified key, which the router uses in place of the key's record. */
@@ -119,13 +119,13 @@ export interface KeyIdentity {
   readonly storesAs?: string | undefined;
   /** Names of models that the key may request; undefined: all. */
   readonly models: readonly string[] | undefined;
-  /** Lists of models of the person or the team. A model must be in each of them, too. */
+  /** Lists of models of the person or the team. A model must also be in each of these lists. */
   readonly ownerModels?: readonly (readonly string[])[] | undefined;
   /** Tiers that may serve the key; undefined: all. */
   readonly tiers: readonly Tier[] | undefined;
   /** Tools that the key may list and call, see `readToolPermits`; undefined: all. */
   readonly tools: readonly string[] | undefined;
-  /** The limits that apply to a request with this key: the limits of the key and those of its owner, if they have any. */
+  /** The limits that apply to a request with this key: the limits of the key and the limits of its owner, as far as they have limits. */
   readonly limits: readonly PartyLimits[];
   /** See `weightSchema`; undefined: 1. */
   readonly weight?: number | undefined;
@@ -150,19 +150,19 @@ export function storeOwnerOf({
 /** Returns whether a key is neither revoked nor expired at a time and, if it has an owner, the owner exists and is not blocked. */
 export function isUsable({ revokedAt, expiresAt, ownerId, owner }: FoundKey, now: number): boolean {
   if (revokedAt !== undefined || (expiresAt !== undefined && expiresAt <= now)) return false;
-  return ownerId === undefined || owner?.blocked === false;
+  return ownerId === undefined || owner?.isBlocked === false;
 }
 
-/** Returns the party for which the use of a key counts against the key's limits. */
+/** Returns the party that the use of a key is counted for: the key itself, or the first key in its chain of replacements. */
 export function partyOfKey({ id, countedAs = id }: Pick<KeyRecord, 'id' | 'countedAs'>): `key:${string}` {
   return `key:${countedAs}`;
 }
 
 /**
- * Returns the keys that can be used at a time, by party. Of several keys with the same party, returns the newest one.
+ * Returns the keys that can be used at the time `now`, by party. Of several keys with the same party, returns the newest one.
  * @param keys in the order of their creation
  */
-export function liveKeysByParty(keys: readonly FoundKey[], now: number): ReadonlyMap<`key:${string}`, FoundKey> {
+export function findLiveKeysByParty(keys: readonly FoundKey[], now: number): ReadonlyMap<`key:${string}`, FoundKey> {
   return new Map(keys.filter((key) => isUsable(key, now)).map((key) => [partyOfKey(key), key]));
 }
 
@@ -189,7 +189,7 @@ export function identityOfKey(found: FoundKey, priority: PriorityClass = permitt
     limits.push({ party: `${kind}:${ownerId}`, limits: owner.limits });
   }
   const weights = { weight, ownerWeight: owner?.weight };
-  const capped = applyCeilings([owner?.ceiling], { class: priority, tiers });
+  const cappedSettings = applyCeilings([owner?.ceiling], { class: priority, tiers });
   const issued = storesAs === undefined ? {} : { storesAs };
   const recorded = findRecordingSwitch(found) && ({ isRecorded: true } as const);
   return Object.freeze({
@@ -202,12 +202,12 @@ export function identityOfKey(found: FoundKey, priority: PriorityClass = permitt
     tools,
     limits,
     ...weights,
-    ...capped,
+    ...cappedSettings,
     ...recorded,
   });
 }
 
-/** Returns the switch that records the requests of a key, its own or its team's; undefined if they are not recorded. */
+/** Returns the switch that records the requests of a key: the key's or its team's; undefined if the requests are not recorded. */
 export function findRecordingSwitch({
   kind,
   records,
@@ -233,7 +233,7 @@ export const keyNameSchema = z
 export const keyToolsSchema = z.array(z.string().trim().min(1).max(200)).min(1).max(100);
 
 /** Returns a key as it may be shown: everything but the middle of the secret, `rtr_0123456789ab_4fgh…89ab`. */
-export function maskedKey({ kind, id, firstFour, lastFour }: KeyRecord): string {
+export function maskKey({ kind, id, firstFour, lastFour }: KeyRecord): string {
   const { word, separator } = keySpelling[kind];
   return `${word}${separator}${id}${separator}${firstFour}…${lastFour}`;
 }

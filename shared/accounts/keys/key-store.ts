@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { callRedis } from '../redis/call-redis.ts';
-import { mapInPages } from '../redis/in-pages.ts';
+import { mapInPages } from '../redis/map-in-pages.ts';
 import { keyOwnerSchema, keyRecordSchema, type FoundKey, type KeyOwner, type KeyRecord } from './key-record.ts';
 import { limitNames } from '../limits/limits.ts';
 import { RedisScript } from '../redis/redis-script.ts';
@@ -23,7 +23,7 @@ const createKey = new RedisScript(isStoreRead, new URL('lua/create-key.lua', imp
 const replaceHash = new RedisScript(new URL('lua/replace-hash.lua', import.meta.url));
 const revokeKey = new RedisScript(isStoreRead, new URL('lua/revoke-key.lua', import.meta.url));
 
-/** Maximum of keys of one person or team, including those that cannot be used any more. */
+/** Maximum of keys of one person or team, including keys that cannot be used any more. */
 const maxKeysPerOwner = 200;
 
 export type NewKeyRecord = Omit<KeyRecord, 'revokedAt'>;
@@ -113,11 +113,11 @@ export class KeyStore {
   /** Returns the keys that can be read and expire at `from` or later, but before `to`, both in ms since 1970, oldest first. */
   async listExpiring(from: number, to: number): Promise<FoundKey[]> {
     const ids = await callRedis(this.#redis.zrange(this.#names.keys, '0', '-1'));
-    // Reads only one field of each key, because few keys expire soon. The records of these are then read as a whole.
+    // Reads only one field of each key, because few keys expire soon. The records of these few keys are then read as a whole.
     const expiries = await mapInPages(ids, (id) => callRedis(this.#redis.hget(this.#names.key(id), 'expiresAt')));
     return this.#findAll(
-      ids.filter((_, at) => {
-        const expiry = Number(expiries[at] ?? NaN);
+      ids.filter((_, index) => {
+        const expiry = Number(expiries[index] ?? NaN);
         return expiry >= from && expiry < to;
       }),
     );
@@ -127,8 +127,8 @@ export class KeyStore {
   async listRouterKeys(name: string): Promise<FoundKey[]> {
     const ids = await callRedis(this.#redis.zrange(this.#names.keys, '0', '-1'));
     const named = await mapInPages(ids, async (id) => {
-      const [kind, called] = await callRedis(this.#redis.hmget(this.#names.key(id), 'kind', 'name'));
-      return kind === 'router' && called === name ? [id] : [];
+      const [kind, keyName] = await callRedis(this.#redis.hmget(this.#names.key(id), 'kind', 'name'));
+      return kind === 'router' && keyName === name ? [id] : [];
     });
     return this.#findAll(named.flat());
   }
@@ -143,8 +143,8 @@ export class KeyStore {
   }
 
   /**
-   * Stores a key that replaces another one. The old key expires at `until`, or at its own expiry if that is earlier. The new key gets the
-   * settings that the old one has at this moment, except for the class if `priority` is defined.
+   * Stores a key that replaces another key. The old key expires at `until`, or at its own expiry if that is earlier. The new key gets the
+   * settings that the old key has at this moment, except for the class if `priority` is defined.
    */
   async replace(
     oldId: string,
@@ -164,7 +164,7 @@ export class KeyStore {
 
   /**
    * Changes the fields in `change`; the value undefined removes a field.
-   * @returns `over` if the key is revoked or replaced, so that it was not changed; `stale` if it is not at revision `ifRevision`
+   * @returns `over` if the key is revoked or replaced, so that it was not changed; `stale` if its revision is not `ifRevision`
    */
   async change(id: string, change: Partial<KeyChange>, ifRevision?: number): Promise<KeyChangeOutcome> {
     const name = this.#names.key(id);
@@ -184,15 +184,15 @@ export class KeyStore {
     const { key, keysOf } = this.#names;
     const [owner, storesAs] = await callRedis(this.#redis.hmget(key(id), 'ownerId', 'storesAs'));
     const isOwned = typeof owner === 'string';
-    const ended = await revokeKey.run(this.#redis, {
+    const reply = await revokeKey.run(this.#redis, {
       keys: [key(id), keysOf(owner ?? '')],
       args: { id, now, isOwned, keyPrefix: key('') },
     });
-    const [outcome, ...unread] = ended as [number, ...string[]];
+    const [outcome, ...unreadStores] = reply as [number, ...string[]];
     if (outcome === -1) return 'unknown';
-    // Also done for a key that was revoked before, because Redis may have become unavailable before this step.
+    // A key that was revoked before gets this step, too, because Redis may have become unavailable before it.
     await cancelBatchesOfOwner(this.#redis, this.#prefix, storesAs ?? owner ?? id, isOwned ? id : undefined);
-    for (const store of unread) {
+    for (const store of unreadStores) {
       await cancelBatchesOfOwner(this.#redis, this.#prefix, store);
       await removeAllOfOwner(this.#redis, this.#prefix, store);
     }
@@ -210,7 +210,7 @@ export class KeyStore {
   }
 
   /** Returns when each of these keys was last used, in ms since 1970, to the minute; undefined if it was never used. */
-  async lastUses(ids: readonly string[]): Promise<(number | undefined)[]> {
+  async readLastUses(ids: readonly string[]): Promise<(number | undefined)[]> {
     if (ids.length === 0) return [];
     const times = await callRedis(this.#redis.hmget(this.#names.keyUses, ...ids));
     return times.map((time) => Number(time) || undefined);
@@ -235,7 +235,7 @@ export class KeyStore {
       fields: toStoredFields(old === undefined ? record : { ...identityFields(record), class: old.priority }),
     };
     const [outcome = '', orphan] = String(await createKey.run(this.#redis, { keys: names, args })).split(' of ');
-    // Removes what was stored by the key that made room.
+    // Removes what was stored by the old key that was removed to make room.
     if (orphan !== undefined) await removeAllOfOwner(this.#redis, this.#prefix, orphan);
     return outcome;
   }
@@ -249,12 +249,12 @@ export class KeyStore {
     return ownerId === undefined || kind === 'router' ? undefined : this.#owners[kind].find(ownerId);
   }
 
-  /** Returns those of the keys that can be read. A key whose owner cannot be read is returned as one of a blocked owner. */
+  /** Returns those of the keys that can be read. A key whose owner cannot be read is returned with a blocked owner. */
   async #findAll(ids: readonly string[]): Promise<FoundKey[]> {
     const records = await this.#records.findAll(ids);
     return mapInPages(records, async (record) => {
       const owner = await this.#findOwner(record).catch((error: unknown): KeyOwner => {
-        if (error instanceof UnreadableRecordError) return { name: '', limits: {}, blocked: true };
+        if (error instanceof UnreadableRecordError) return { name: '', limits: {}, isBlocked: true };
         throw error;
       });
       return owner ? { ...record, owner } : record;

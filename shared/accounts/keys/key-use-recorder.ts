@@ -7,14 +7,14 @@ const writeAfterMs = 5_000;
 const maxKeys = 10_000;
 
 /**
- * Records when keys are used, to the minute. Requests do not wait for that. Uses are written together after five seconds, at most once a
- * minute per key. While Redis is unavailable, uses are lost; the next use is recorded again.
+ * Records when keys are used, to the minute. Requests do not wait for the record. Uses are written together after five seconds, at most
+ * once a minute per key. Uses are lost while Redis is unavailable.
  */
 export class KeyUseRecorder {
   readonly #store: Pick<KeyStore, 'noteUses'>;
   readonly #log: Logger;
-  readonly #noted = new LRUCache<string, number>({ max: maxKeys });
-  #unwritten = new Map<string, number>();
+  readonly #lastMinutes = new LRUCache<string, number>({ max: maxKeys });
+  #unwrittenUses = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(store: Pick<KeyStore, 'noteUses'>, log: Logger) {
@@ -25,10 +25,10 @@ export class KeyUseRecorder {
   note(keyId: string): void {
     const now = Date.now();
     const minute = now - (now % minuteMs);
-    if (this.#noted.get(keyId) === minute) return;
-    this.#noted.set(keyId, minute);
-    if (this.#unwritten.size >= maxKeys) return;
-    this.#unwritten.set(keyId, minute);
+    if (this.#lastMinutes.get(keyId) === minute) return;
+    this.#lastMinutes.set(keyId, minute);
+    if (this.#unwrittenUses.size >= maxKeys) return;
+    this.#unwrittenUses.set(keyId, minute);
     this.#timer ??= setTimeout(() => void this.#write(), writeAfterMs);
   }
 
@@ -39,9 +39,9 @@ export class KeyUseRecorder {
   async #write(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const uses = this.#unwritten;
+    const uses = this.#unwrittenUses;
     if (uses.size === 0) return;
-    this.#unwritten = new Map();
+    this.#unwrittenUses = new Map();
     try {
       await this.#store.noteUses(uses);
     } catch (error) {

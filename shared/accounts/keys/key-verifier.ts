@@ -24,19 +24,19 @@ export interface KeyVerifierOptions {
   matchesHash?: (hash: string, secret: string) => Promise<boolean>;
 }
 
-const wrongKeysKept = 10_000;
-const wrongKeptMs = 10_000;
+const maxWrongKeys = 10_000;
+const wrongKeyMs = 10_000;
 const storeRetryMs = 1_000;
 /**
- * Maximum of keys that are verified at once. Each of them keeps its requests waiting. It is twice the number of keys that may wait for an
- * Argon2 computation.
+ * Maximum of keys that are verified at once. Each verification keeps the requests with its key waiting. The maximum is twice the number of
+ * keys that may wait for an Argon2 computation.
  */
-const verificationsAtOnce = 512;
+const maxVerifications = 512;
 /** Maximum of reads of the store at once for texts that are no keys. The refusals of further such texts are counted for no key. */
-const mistypedAtOnce = 64;
+const maxMistypedReads = 64;
 const waitingLimits = { waitingPerOwner: 4, waiting: 256 };
 
-/** The store of keys with their owners. Both methods throw RouterError `store_unavailable` while it is unavailable. */
+/** The store of keys with their owners. Both methods throw RouterError `store_unavailable` while the store is unavailable. */
 export interface KeySource {
   find(id: string): Promise<FoundKey | undefined>;
   replaceHash(id: string, from: string, to: string): Promise<boolean>;
@@ -50,22 +50,23 @@ interface KnownKey {
   /** When the key expires, in ms since 1970. From then on, it is refused. */
   expiresAt: number;
   /** When the record was last read, in ms of performance.now(). */
-  seenAt: number;
+  readAt: number;
   /** When the record must be read again, in ms of performance.now(). */
   trustedUntil: number;
-  looking: Promise<void> | undefined;
+  refreshing: Promise<void> | undefined;
 }
 
 interface Verification {
   readonly id: string;
   /** Whether a change of the key was published since the record was read, so that the record must be read again. */
-  changed: boolean;
+  hasChanged: boolean;
 }
 
 /**
  * Verifies raw keys and returns their identities. A key in use is verified from memory in about a microsecond. A key that is new to this
- * process costs a read of the store and an Argon2 computation. Callers with the same key share both. Different keys are served in rotation,
- * so that a flood of wrong keys delays nobody for long. If a hash was computed with another cost than new hashes are, it is replaced.
+ * process costs a read of the store and an Argon2 computation. Callers with the same key share the read and the computation. Different keys
+ * are served in rotation, so that a flood of wrong keys delays nobody for long. If a hash was computed with another cost than new hashes
+ * are, it is replaced.
  *
  * Raw keys are recognised by a digest that is keyed with a secret of this process. So nothing in its memory can be used to sign in.
  */
@@ -79,13 +80,13 @@ export class KeyVerifier {
   /** Verified keys by id. Only one secret is right for an id, so any other secret is known to be wrong. */
   readonly #known: LRUCache<string, KnownKey>;
   /**
-   * Wrong raw keys by digest: when the raw key is verified again, and the key that has its id. They are not in `#known`, so that they never
-   * evict verified keys.
+   * Wrong raw keys by digest: until when each is refused without a verification, and the key that has its id. They are not in `#known`, so
+   * that they never evict verified keys.
    */
-  readonly #wrong = new LRUCache<string, { until: number; key: RefusedKey | undefined }>({ max: wrongKeysKept });
+  readonly #wrong = new LRUCache<string, { until: number; key: RefusedKey | undefined }>({ max: maxWrongKeys });
   #timesMarkedStale = 0;
   /** Number of current reads of the store for texts that are no keys. */
-  #mistyped = 0;
+  #mistypedReads = 0;
   readonly #verifications = new Map<string, { verification: Verification; outcome: Promise<KeyIdentity> }>();
 
   constructor(store: KeySource, options: KeyVerifierOptions = {}) {
@@ -132,7 +133,7 @@ export class KeyVerifier {
     this.#wrong.clear();
     for (const { verification } of this.#verifications.values()) {
       // The owner of a key that is being verified is not known yet.
-      if (ownerId !== undefined || verification.id === changed) verification.changed = true;
+      if (ownerId !== undefined || verification.id === changed) verification.hasChanged = true;
     }
   }
 
@@ -143,7 +144,7 @@ export class KeyVerifier {
       known.trustedUntil = 0;
     });
     this.#wrong.clear();
-    for (const { verification } of this.#verifications.values()) verification.changed = true;
+    for (const { verification } of this.#verifications.values()) verification.hasChanged = true;
   }
 
   /**
@@ -157,17 +158,17 @@ export class KeyVerifier {
     const digest = this.#digest(rawKey);
     const wrong = this.#wrong.get(digest);
     if (wrong && performance.now() < wrong.until) throw new InvalidKeyError(wrong.key);
-    if (this.#mistyped >= mistypedAtOnce) throw new InvalidKeyError(undefined);
-    return this.#refuseOf(key.id, digest);
+    if (this.#mistypedReads >= maxMistypedReads) throw new InvalidKeyError(undefined);
+    return this.#refuseForKey(key.id, digest);
   }
 
-  async #refuseOf(id: string, digest: string): Promise<never> {
-    this.#mistyped += 1;
+  async #refuseForKey(id: string, digest: string): Promise<never> {
+    this.#mistypedReads += 1;
     // While the store is unavailable, the text is refused all the same.
     const record = await this.#store.find(id).catch(() => undefined);
-    this.#mistyped -= 1;
+    this.#mistypedReads -= 1;
     const refusal = new InvalidKeyError(record);
-    this.#wrong.set(digest, { until: performance.now() + wrongKeptMs, key: refusal.key });
+    this.#wrong.set(digest, { until: performance.now() + wrongKeyMs, key: refusal.key });
     throw refusal;
   }
 
@@ -176,10 +177,10 @@ export class KeyVerifier {
   }
 
   async #verifyStale(rawKey: string, id: string, known: KnownKey): Promise<KeyIdentity> {
-    known.looking ??= this.#refresh(id, known).finally(() => {
-      known.looking = undefined;
+    known.refreshing ??= this.#refresh(id, known).finally(() => {
+      known.refreshing = undefined;
     });
-    await known.looking;
+    await known.refreshing;
     return this.verify(rawKey);
   }
 
@@ -196,7 +197,7 @@ export class KeyVerifier {
     } catch (error) {
       // A record that cannot be read may say that the key was revoked.
       const isAway = error instanceof RouterError && !(error instanceof UnreadableRecordError);
-      if (!isAway || error.code !== 'store_unavailable' || now - known.seenAt >= this.#graceMs) throw error;
+      if (!isAway || error.code !== 'store_unavailable' || now - known.readAt >= this.#graceMs) throw error;
       if (Date.now() >= known.expiresAt) {
         this.#known.delete(id);
         throw new InvalidKeyError(known.identity);
@@ -204,7 +205,8 @@ export class KeyVerifier {
       known.trustedUntil = trustedUntil(storeRetryMs, known.expiresAt);
       return;
     }
-    // If the key was marked stale meanwhile, the record may have been read before that. (After `drop`, this entry is not found any more.)
+    // If the key was marked stale meanwhile, the record may have been read before the change. (After `drop`, this entry is not found any
+    // more.)
     if (this.#timesMarkedStale !== timesMarkedStale) return;
     if (record === undefined || !isUsable(record, Date.now()) || record.hash !== known.hash) {
       this.#known.delete(id);
@@ -212,15 +214,15 @@ export class KeyVerifier {
     }
     known.identity = identityOfKey(record);
     known.expiresAt = record.expiresAt ?? Infinity;
-    known.seenAt = now;
+    known.readAt = now;
     known.trustedUntil = trustedUntil(this.#freshMs, known.expiresAt);
   }
 
   #verifyUnknown(key: ParsedKey, digest: string): Promise<KeyIdentity> {
     const underWay = this.#verifications.get(digest);
     if (underWay !== undefined) return underWay.outcome;
-    if (this.#verifications.size >= verificationsAtOnce) throw overloaded();
-    const verification = { id: key.id, changed: false };
+    if (this.#verifications.size >= maxVerifications) throw overloadedError();
+    const verification = { id: key.id, hasChanged: false };
     const outcome = this.#prove(key, digest, verification).finally(() => {
       this.#verifications.delete(digest);
     });
@@ -232,15 +234,16 @@ export class KeyVerifier {
   async #prove(key: ParsedKey, digest: string, verification: Verification): Promise<KeyIdentity> {
     let provenHash: string | undefined;
     for (;;) {
-      verification.changed = false;
+      verification.hasChanged = false;
       const now = performance.now();
       const record = await this.#store.find(key.id);
-      const usable = record !== undefined && record.kind === key.kind && isUsable(record, Date.now());
-      if (usable && record.hash !== provenHash && (await this.#matches(key, record.hash))) provenHash = record.hash;
-      if (verification.changed) continue;
-      if (!usable || record.hash !== provenHash) {
+      const isUsableRecord = record !== undefined && record.kind === key.kind && isUsable(record, Date.now());
+      if (isUsableRecord && record.hash !== provenHash && (await this.#matchesInQueue(key, record.hash)))
+        provenHash = record.hash;
+      if (verification.hasChanged) continue;
+      if (!isUsableRecord || record.hash !== provenHash) {
         const refusal = new InvalidKeyError(record);
-        this.#wrong.set(digest, { until: performance.now() + wrongKeptMs, key: refusal.key });
+        this.#wrong.set(digest, { until: performance.now() + wrongKeyMs, key: refusal.key });
         throw refusal;
       }
       const identity = identityOfKey(record);
@@ -250,9 +253,9 @@ export class KeyVerifier {
         hash: record.hash,
         identity,
         expiresAt,
-        seenAt: now,
+        readAt: now,
         trustedUntil: trustedUntil(this.#freshMs, expiresAt),
-        looking: undefined,
+        refreshing: undefined,
       };
       this.#known.set(key.id, known);
       if (hasOtherCost(record.hash)) void this.#replaceHash(key, known);
@@ -260,7 +263,7 @@ export class KeyVerifier {
     }
   }
 
-  /** Replaces the hash of a key whose secret was just verified against it. The caller does not wait for that. */
+  /** Replaces the hash of a key whose secret was just verified against it. The caller does not wait. */
   async #replaceHash({ id, secret }: ParsedKey, known: KnownKey): Promise<void> {
     try {
       const hash = await this.#queue.run(id, () => hashKeySecret(secret));
@@ -270,15 +273,16 @@ export class KeyVerifier {
     }
   }
 
-  async #matches({ id, secret }: ParsedKey, phc: string): Promise<boolean> {
+  async #matchesInQueue({ id, secret }: ParsedKey, phc: string): Promise<boolean> {
     try {
       return await this.#queue.run(id, async () => {
-        // The right secret was found while this one waited. This one is wrong, because callers with the same key share a verification.
+        // While this secret waited, another one was found to be right. So this one is wrong: callers with the same key share a
+        // verification.
         if (this.#known.peek(id)?.hash === phc) return false;
         return this.#matchesHash(phc, secret);
       });
     } catch (error) {
-      throw error instanceof QueueFullError ? overloaded(error) : error;
+      throw error instanceof QueueFullError ? overloadedError(error) : error;
     }
   }
 }
@@ -288,7 +292,7 @@ function trustedUntil(ms: number, expiresAt: number): number {
   return performance.now() + Math.min(ms, expiresAt - Date.now());
 }
 
-function overloaded(cause?: Error): RouterError {
+function overloadedError(cause?: Error): RouterError {
   return new RouterError('overloaded', 'Too many keys are being verified. Please try again soon.', {
     retryAfter: 2,
     cause,

@@ -2,7 +2,7 @@ import {
   checksumLength,
   idLength,
   keyAlphabet,
-  keyChecksum,
+  computeKeyChecksum,
   keyKinds,
   keySpelling,
   randomLength,
@@ -11,22 +11,22 @@ import {
 
 const idPattern = `[${keyAlphabet}]{${idLength}}`;
 const secretPattern = `[${keyAlphabet}]{${randomLength + checksumLength}}`;
-const idForm = new RegExp(`^${idPattern}$`);
-const keyForms = keyKinds.map((kind) => {
+const wholeIdPattern = new RegExp(`^${idPattern}$`);
+const keyPatterns = keyKinds.map((kind) => {
   const { word, separator } = keySpelling[kind];
-  return { kind, form: new RegExp(`^${word}[${separator}](${idPattern})[${separator}](${secretPattern})$`) };
+  return { kind, pattern: new RegExp(`^${word}[${separator}](${idPattern})[${separator}](${secretPattern})$`) };
 });
 
 /** Parses a raw key. Returns undefined for a text that is no key, because its form or its checksum is wrong. */
 export function parseKey(raw: string): ParsedKey | undefined {
   const key = parseKeyForm(raw);
-  return key && keyChecksum(raw.slice(0, -checksumLength)) === raw.slice(-checksumLength) ? key : undefined;
+  return key && computeKeyChecksum(raw.slice(0, -checksumLength)) === raw.slice(-checksumLength) ? key : undefined;
 }
 
 /** Parses a text in the form of a key, whether or not its checksum is right. */
 export function parseKeyForm(raw: string): ParsedKey | undefined {
-  for (const { kind, form } of keyForms) {
-    const [, id, secret] = form.exec(raw) ?? [];
+  for (const { kind, pattern } of keyPatterns) {
+    const [, id, secret] = pattern.exec(raw) ?? [];
     if (id === undefined || secret === undefined) continue;
     return { kind, id, secret };
   }
@@ -34,5 +34,5 @@ export function parseKeyForm(raw: string): ParsedKey | undefined {
 }
 
 export function isKeyId(text: string): boolean {
-  return idForm.test(text);
+  return wholeIdPattern.test(text);
 }

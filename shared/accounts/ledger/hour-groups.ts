@@ -1,10 +1,13 @@
 import type { Redis } from 'ioredis';
-import { unitMs, unitsBetween } from '../periods.ts';
+import { unitMs, listBeginnings } from '../periods.ts';
 import { addThingCounts, parseCounts, parseKeyField, zeroThingCounts, readSpanHashes } from './span-hashes.ts';
 import { spansKeptMs, thingKinds, type ThingCount } from './span-sums.ts';
 import type { UsageFilter, UsageViewer } from './usage-record.ts';
 
-/** The groupings of hourly sums. Only sums of models and keys are stored; those of teams and people are added up from their keys. */
+/**
+ * The groupings of hourly sums. Only sums of models and keys are stored. The sums of teams and people are added up from those of their
+ * keys.
+ */
 export const hourGroups = ['model', 'key', 'team', 'user'] as const;
 export type HourGroupName = (typeof hourGroups)[number];
 
@@ -34,7 +37,7 @@ export interface HourQuery {
   from: number;
   to: number;
   by: HourGroupName;
-  /** Without effect if `by` is `model`, because the sums of a model are those of all keys. */
+  /** Without effect if `by` is `model`, because the sums of a model include all keys. */
   filter: Pick<UsageFilter, 'key' | 'team' | 'user'>;
 }
 
@@ -48,7 +51,7 @@ export async function readHourGroups(
   prefix: string,
   { viewer, from, to, by, filter }: HourQuery,
 ): Promise<{ times: number[]; groups: HourGroup[] }> {
-  const times = unitsBetween('hour', from, to);
+  const times = listBeginnings('hour', from, to);
   const groups = new Map<string, HourGroup>();
   const rowOf = by === 'model' ? modelRow : (field: string) => keyRow(field, by, filter);
   await readSpanHashes(redis, prefix, { viewer, step: 'hour', times }, (fields, index) => {

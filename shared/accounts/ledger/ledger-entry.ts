@@ -1,7 +1,7 @@
-import { agentSessionArgs, sessionScript } from '../agent-sessions/session-entry.ts';
-import { findBeginning, computeExpiry, periodName, type Step } from '../periods.ts';
-import { idsAtOnce, olderIds } from './request-index.ts';
-import { maxSpanOwners, ownerName, spansOf } from './span-sums.ts';
+import { toAgentSessionArgs, sessionScript } from '../agent-sessions/session-entry.ts';
+import { findBeginning, computeExpiry, periodName, type TotalsUnit } from '../periods.ts';
+import { maxIdsPerHash, olderHashes } from './request-index.ts';
+import { maxSpanOwners, ownerName, toSpanArgs } from './span-sums.ts';
 import {
   addTotals,
   countNames,
@@ -32,7 +32,7 @@ export interface LedgerEntryBounds {
   sessionsKeptMs: number;
 }
 
-export function ledgerEntry(
+export function toLedgerEntry(
   records: readonly UsageRecord[],
   { prefix, maxRequests, requestsKeptMs, maxFields, sessionsKeptMs }: LedgerEntryBounds,
 ): LedgerEntry {
@@ -43,14 +43,14 @@ export function ledgerEntry(
       oldest: Date.now() - requestsKeptMs,
       keptMs: requestsKeptMs,
       ids: records.map((record) => [record.id, ownerName(record)]),
-      idsAtOnce: idsAtOnce(maxRequests),
-      olderIds,
+      idsAtOnce: maxIdsPerHash(maxRequests),
+      olderIds: olderHashes,
       maxFields,
       keyNames: Object.fromEntries(records.map(({ key }) => [key.id, key.name])),
       totals: totalsByRow(records),
       maxOwners: maxSpanOwners,
-      spans: spansOf(records),
-      sessions: agentSessionArgs(records, sessionsKeptMs),
+      spans: toSpanArgs(records),
+      sessions: toAgentSessionArgs(records, sessionsKeptMs),
     },
     texts: records.map((record) => JSON.stringify(record)),
   };
@@ -64,24 +64,24 @@ interface Period {
   expiry: number;
 }
 
-function periodOf(step: Step, at: number): Period {
+function toPeriod(step: TotalsUnit, at: number): Period {
   const beginning = findBeginning(step, at);
   return { name: periodName(step, beginning), beginning, expiry: computeExpiry(step, beginning) };
 }
 
-/** Returns what a batch of requests adds to each row of each day and month, in the form for the script. */
+/** Returns what requests add to each row of each day and month, in the form for the script. */
 function totalsByRow(records: readonly UsageRecord[]) {
   const rows = new Map<
     string,
     { period: string; expiresAt: number; row: string; substitute: string; sum: UsageTotals }
   >();
-  // Nearly all requests of a batch are of one day.
+  // Nearly all requests that are written together are of one day.
   let periods: Period[] = [];
   for (const record of records) {
-    const of = totalsRowOf(record);
-    const row = encodeRow(of);
+    const totalsRow = totalsRowOf(record);
+    const row = encodeRow(totalsRow);
     const day = findBeginning('day', record.at);
-    if (periods[0]?.beginning !== day) periods = [periodOf('day', day), periodOf('month', record.at)];
+    if (periods[0]?.beginning !== day) periods = [toPeriod('day', day), toPeriod('month', record.at)];
     for (const { name, expiry } of periods) {
       let total = rows.get(name + row);
       if (!total) {
@@ -89,7 +89,7 @@ function totalsByRow(records: readonly UsageRecord[]) {
           key: otherRow,
           user: '',
           team: '',
-          tier: of.tier,
+          tier: totalsRow.tier,
           model: otherRow,
           purpose: '',
         });

@@ -1,4 +1,4 @@
-import { partyOfRecord, computeSessionId, sessionOwnerOf } from '../agent-sessions/session-names.ts';
+import { toKeyWithOwner, computeSessionId, sessionOwnerOf } from '../agent-sessions/session-names.ts';
 import type { LimitedParty } from '../limits/limits.ts';
 import { toDollars } from '../money.ts';
 import { deletedName } from '../people/delete-person.ts';
@@ -11,12 +11,12 @@ export type NamedRequest = Omit<UsageRecord, 'owner'> & {
   sessionId?: string;
 };
 
-/** Returns the names of people and teams. Those of deleted people and teams may be missing. */
+/** Returns the names of people and teams. The names of deleted people and teams may be missing. */
 export type FindNames = (parties: readonly LimitedParty[]) => Promise<ReadonlyMap<LimitedParty, string>>;
 
 /**
- * Returns a function that converts records of the ledger and looks up each name once. A deleted person gets a pseudonym. It also replaces
- * the name of a key of theirs, and their name where it is stored as that of a key. A deleted team is named by its id.
+ * Returns a function that converts records of the ledger and looks up each name once. A deleted person gets a pseudonym. The pseudonym also
+ * replaces the names of their keys, and their own name where it is stored as the name of a key. A deleted team is named by its id.
  */
 export function nameRequests(namesOf: FindNames): (records: readonly UsageRecord[]) => Promise<NamedRequest[]> {
   const known = new Map<LimitedParty, string | undefined>();
@@ -47,8 +47,8 @@ export function nameRequests(namesOf: FindNames): (records: readonly UsageRecord
   }
 }
 
-function sessionOf(of: Pick<UsageRecord, 'key' | 'owner'>, name: string): string {
-  return computeSessionId(sessionOwnerOf(partyOfRecord(of)), name);
+function sessionOf(record: Pick<UsageRecord, 'key' | 'owner'>, name: string): string {
+  return computeSessionId(sessionOwnerOf(toKeyWithOwner(record)), name);
 }
 
 function* partiesOf({ owner, key }: UsageRecord): Generator<LimitedParty> {

@@ -2,12 +2,12 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { callRedisAll } from '../redis/call-redis.ts';
 import { storedJson } from '../redis/stored-value.ts';
-import { spanName, spanOwners, thingCounts, thingKinds, type SpanStep, type ThingCount } from './span-sums.ts';
+import { spanName, listOwnerSuffixes, thingCounts, thingKinds, type SpanStep, type ThingCount } from './span-sums.ts';
 import type { UsageViewer } from './usage-record.ts';
 
 const readAtOnce = 48;
 
-export interface SpanHashes {
+export interface SpanQuery {
   viewer: Pick<UsageViewer, 'isAdmin' | 'userId' | 'teamIds'>;
   step: SpanStep;
   /** The beginnings of the periods, in ms since 1970. */
@@ -22,11 +22,11 @@ export interface SpanHashes {
 export async function readSpanHashes(
   redis: Redis,
   prefix: string,
-  { viewer, step, times }: SpanHashes,
+  { viewer, step, times }: SpanQuery,
   onHash: (fields: Readonly<Record<string, string>>, index: number) => void,
 ): Promise<void> {
   const names = times.flatMap((time, index) =>
-    spanOwners(viewer).map((owner) => ({ index, name: `${prefix}spans:${spanName(step, time)}${owner}` })),
+    listOwnerSuffixes(viewer).map((owner) => ({ index, name: `${prefix}spans:${spanName(step, time)}${owner}` })),
   );
   for (let from = 0; from < names.length; from += readAtOnce) {
     const batch = names.slice(from, from + readAtOnce);
@@ -53,7 +53,10 @@ export function addThingCounts(sums: Record<ThingCount, number>, counts: readonl
 
 const keySchema = storedJson(z.tuple([z.string(), z.string(), z.string()]));
 
-/** Parses the field of a key into its id and the id of its owner, which is empty if it has none. Undefined for other fields. */
+/**
+ * Parses the field of a key into the key's id and the id of its owner. `user` is empty if the owner is no person, `team` if it is no team.
+ * Undefined for other fields.
+ */
 export function parseKeyField(field: string): { key: string; user: string; team: string } | undefined {
   if (!field.startsWith(thingKinds.key)) return undefined;
   const { data } = keySchema.safeParse(field.slice(1));

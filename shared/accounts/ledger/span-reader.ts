@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { computePercentiles, type Percentiles } from '#shared/core/metrics/latency-classes.ts';
-import { periodNamed, unitMs, unitsBetween, type NamedPeriod, type Period } from '../periods.ts';
+import { computeNamedPeriod, unitMs, listBeginnings, type NamedPeriod, type Period } from '../periods.ts';
 import { addThingCounts, parseCounts, parseKeyField, zeroThingCounts, readSpanHashes } from './span-hashes.ts';
 import { thingKinds, timeLetters, wholeField, type SpanStep, type ThingCount, type ThingKind } from './span-sums.ts';
 import { addTotals, countNames, zeroTotals, type UsageTotals } from './totals.ts';
@@ -44,8 +44,8 @@ export async function readSpan(
   now = Date.now(),
 ): Promise<SpanSums> {
   const step = usageSpans[span];
-  const period = periodNamed(span, now);
-  const times = unitsBetween(step, period.from, now + 1);
+  const period = computeNamedPeriod(span, now);
+  const times = listBeginnings(step, period.from, now + 1);
   const sums = new Sums(times.length);
   await readSpanHashes(redis, prefix, { viewer, step, times }, (fields, index) => sums.add(index, fields));
   return { ...period, times, stepMs: unitMs[step], ...sums.read(max) };
@@ -53,8 +53,8 @@ export async function readSpan(
 
 class Sums {
   readonly #steps: UsageTotals[];
-  readonly #firstToken: number[] = [];
-  readonly #total: number[] = [];
+  readonly #firstTokenCounts: number[] = [];
+  readonly #totalTimeCounts: number[] = [];
   readonly #things = new Map<string, Record<ThingCount, number>>();
 
   constructor(steps: number) {
@@ -68,8 +68,8 @@ class Sums {
       if (!counts) continue;
       const letter = field.slice(0, 1);
       const rest = field.slice(1);
-      if (letter === timeLetters.firstToken) addAt(this.#firstToken, Number(rest), counts[0]);
-      else if (letter === timeLetters.total) addAt(this.#total, Number(rest), counts[0]);
+      if (letter === timeLetters.firstToken) addAt(this.#firstTokenCounts, Number(rest), counts[0]);
+      else if (letter === timeLetters.total) addAt(this.#totalTimeCounts, Number(rest), counts[0]);
       else if (field !== wholeField) this.#addThing(field, counts);
       else if (step) for (const [place, name] of countNames.entries()) step[name] += counts[place] ?? 0;
     }
@@ -81,27 +81,27 @@ class Sums {
     addThingCounts(thing, counts);
   }
 
-  read(most: number): Omit<SpanSums, 'from' | 'to' | 'times' | 'stepMs'> {
+  read(max: number): Omit<SpanSums, 'from' | 'to' | 'times' | 'stepMs'> {
     const totals = zeroTotals();
     for (const step of this.#steps) addTotals(totals, step);
     return {
       steps: this.#steps,
       totals,
-      firstTokenMs: computePercentiles(filled(this.#firstToken)),
-      totalMs: computePercentiles(filled(this.#total)),
-      top: { model: this.#top('model', most), key: this.#top('key', most), worker: this.#top('worker', most) },
+      firstTokenMs: computePercentiles(fillGaps(this.#firstTokenCounts)),
+      totalMs: computePercentiles(fillGaps(this.#totalTimeCounts)),
+      top: { model: this.#top('model', max), key: this.#top('key', max), worker: this.#top('worker', max) },
     };
   }
 
-  #top(kind: ThingKind, most: number): SpanThing[] {
+  #top(kind: ThingKind, max: number): SpanThing[] {
     return [...this.#things]
       .filter(([row]) => row.startsWith(thingKinds[kind]))
       .sort(([, a], [, b]) => b.requests - a.requests || b.cost - a.cost)
-      .slice(0, most)
+      .slice(0, max)
       .flatMap(([row, counts]): SpanThing[] => {
         if (kind !== 'key') return [{ id: row.slice(1), user: '', team: '', ...counts }];
-        const of = parseKeyField(row);
-        return of ? [{ id: of.key, user: of.user, team: of.team, ...counts }] : [];
+        const keyRow = parseKeyField(row);
+        return keyRow ? [{ id: keyRow.key, user: keyRow.user, team: keyRow.team, ...counts }] : [];
       });
   }
 }
@@ -111,6 +111,6 @@ function addAt(counts: number[], index: number, value = 0): void {
 }
 
 /** Returns the counts of latency classes, with 0 for classes without a count. */
-function filled(counts: readonly number[]): number[] {
+function fillGaps(counts: readonly number[]): number[] {
   return Array.from(counts, (count: number | undefined) => count ?? 0);
 }

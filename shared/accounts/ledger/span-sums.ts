@@ -5,7 +5,7 @@ import type { UsageRecord, UsageViewer } from './usage-record.ts';
 
 const hourMs = 3_600_000;
 
-/** The steps of the sums of the last hours. Their values are the milliseconds from the beginning of a step until its sums expire. */
+/** The steps of the sums of the last hours, each with the milliseconds from the beginning of a step until its sums expire. */
 export const spansKeptMs = { minutes: 2 * hourMs, hour: 8 * 24 * hourMs } as const;
 export type SpanStep = keyof typeof spansKeptMs;
 
@@ -40,7 +40,7 @@ export function spanName(step: SpanStep, beginning: number): string {
  * Returns the ends of the names of the sums that a viewer may see. An administrator sees the sums of everybody, others their own and those
  * of their teams.
  */
-export function spanOwners({
+export function listOwnerSuffixes({
   isAdmin,
   userId,
   teamIds,
@@ -68,17 +68,17 @@ interface Span {
 }
 
 /** Returns what requests add to the sums of the last hours, in the form for the script. */
-export function spansOf(records: readonly UsageRecord[], now = Date.now()) {
-  // Grouped by five minutes, because these determine the hour, too.
+export function toSpanArgs(records: readonly UsageRecord[], now = Date.now()) {
+  // Requests are grouped by five minutes, which determine the hour, too.
   const spans = new Map<number, Span>();
   for (const record of records) {
     const beginning = findBeginning('minutes', record.at);
     let span = spans.get(beginning);
-    if (!span) spans.set(beginning, (span = { periods: periodsAt(record.at, now), parts: new Map() }));
+    if (!span) spans.set(beginning, (span = { periods: listPeriods(record.at, now), parts: new Map() }));
     if (span.periods.length === 0) continue;
-    addRecord(partOf(span, ''), record);
+    addRecord(getPart(span, ''), record);
     const owner = ownerName(record);
-    if (owner !== '') addRecord(partOf(span, owner), record);
+    if (owner !== '') addRecord(getPart(span, owner), record);
   }
   return Array.from(spans.values(), ({ periods, parts }) => ({
     periods,
@@ -87,7 +87,7 @@ export function spansOf(records: readonly UsageRecord[], now = Date.now()) {
 }
 
 /** Returns the periods that contain a time, without those whose sums have expired. */
-function periodsAt(at: number, now: number): Span['periods'] {
+function listPeriods(at: number, now: number): Span['periods'] {
   return (Object.keys(spansKeptMs) as SpanStep[]).flatMap((step) => {
     const beginning = findBeginning(step, at);
     const expiresAt = beginning + spansKeptMs[step];
@@ -95,7 +95,7 @@ function periodsAt(at: number, now: number): Span['periods'] {
   });
 }
 
-function partOf({ parts }: Span, owner: string): OwnerSums {
+function getPart({ parts }: Span, owner: string): OwnerSums {
   let part = parts.get(owner);
   if (!part) {
     const maxFields = maxSpanFields[owner === '' ? 'everybody' : 'owner'];

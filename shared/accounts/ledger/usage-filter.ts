@@ -22,8 +22,11 @@ export function matchesFilter(record: UsageRecord, viewer: UsageViewer, filter: 
   return maySee(viewer, row) && matchesRow(row, filter);
 }
 
-/** Returns false for the text of a record that cannot match. Such a text need not be parsed, and most texts of a large ledger are such. */
-export function mayPass(
+/**
+ * Returns false if the text of a record shows that it cannot match. Most records of a large ledger are skipped in this way, without parsing
+ * their texts.
+ */
+export function mayMatch(
   text: string,
   { isAdmin, userId, keyIds, teamIds }: UsageViewer,
   { model, key, team, user, tier, purpose, code, outcome, recorded }: UsageFilter,
@@ -31,7 +34,7 @@ export function mayPass(
   const has = (value: string): boolean => text.includes(JSON.stringify(value));
   if (!isAdmin && !has(userId) && !keyIds.some(has) && !teamIds.some(has)) return false;
   if (recorded === true && !text.includes('"recorded"')) return false;
-  // Any outcome but `done` and `cancelled` counts as `failed`, whatever its word in the record.
+  // Any outcome but `done` and `cancelled` counts as `failed`, whatever the record calls it.
   const exact = outcome === 'failed' ? undefined : outcome;
   return [model, key, team, user, tier, purpose, code, exact].every(
     (value) => value === undefined || value === '' || has(value),

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { Logger } from '#shared/core/log.ts';
 import { RedisScript, type ScriptInput } from '../redis/redis-script.ts';
-import { ledgerEntry, ledgerScripts, type LedgerEntry } from './ledger-entry.ts';
+import { toLedgerEntry, ledgerScripts, type LedgerEntry } from './ledger-entry.ts';
 import type { UsageRecord } from './usage-record.ts';
 
 const write = new RedisScript(...ledgerScripts, new URL('lua/write.lua', import.meta.url));
@@ -13,12 +13,12 @@ const writeEveryMs = 500;
 const batchSize = 500;
 
 /**
- * Milliseconds after a batch was written for which it stays in memory, to be written again. A primary that fails may lose batches that its
+ * Milliseconds for which a written batch stays in memory, so that it can be written again. A primary that fails may lose batches that its
  * replica has not received. Sentinels name the new primary within this time.
  */
 const rememberedMs = 20_000;
 
-/** Maximum of written batches in memory. They have 20,000 requests and take some ten megabytes. */
+/** Maximum of written batches in memory. Together they have 20,000 requests and take some ten megabytes. */
 const maxRemembered = 40;
 
 const closeMs = 3_000;
@@ -26,6 +26,7 @@ const closeMs = 3_000;
 export interface UsageLedgerBounds {
   /** Maximum of single requests that are kept. */
   maxRequests: number;
+  /** Milliseconds for which single requests are kept. */
   requestsKeptMs: number;
   /** Maximum of requests that wait to be written while Redis is unavailable. Default 10,000. */
   maxWaiting?: number;
@@ -44,8 +45,8 @@ interface Batch {
 
 /**
  * Writes every finished request to Redis, in batches. No request waits for that. A batch is written once, even if the reply was lost. Each
- * new connection to Redis may lead to a new primary. So the last batches are written again then; the script skips those that are stored.
- * While Redis is unavailable, finished requests are kept up to a maximum. Further ones are counted as dropped.
+ * new connection to Redis may lead to a new primary, which may lack the last batches. So they are written again; the script skips those
+ * that are stored. While Redis is unavailable, finished requests are kept up to a maximum. Further requests are counted as dropped.
  */
 export class UsageLedger {
   readonly #redis: Redis;
@@ -58,9 +59,9 @@ export class UsageLedger {
   #batch: Batch | undefined;
   #batches = 0;
   /** Batches that were written lately, oldest first, each with the time when it was written, in ms of performance.now(). */
-  #written: { batch: Batch; at: number }[] = [];
+  #writtenBatches: { batch: Batch; at: number }[] = [];
   /** Batches of `#written` that are to be written again before anything else. */
-  #again: Batch[] = [];
+  #batchesToRepeat: Batch[] = [];
   #writing: Promise<void> | undefined;
   #dropped = 0;
 
@@ -83,7 +84,7 @@ export class UsageLedger {
     return this.#waiting.length + (this.#batch?.records.length ?? 0);
   }
 
-  /** Adds a finished request. It is written within a second. */
+  /** Adds a finished request, which is written within a second. */
   add(record: UsageRecord): void {
     if (this.#waiting.length >= this.#bounds.maxWaiting) {
       if (this.#dropped === 0) this.#log.error('Redis is away for too long: use is not written down any more');
@@ -108,18 +109,18 @@ export class UsageLedger {
   }
 
   get #isBehind(): boolean {
-    return this.backlog > 0 || this.#again.length > 0;
+    return this.backlog > 0 || this.#batchesToRepeat.length > 0;
   }
 
   readonly #onConnected = (): void => {
     this.#trimWritten();
-    this.#again = this.#written.map(({ batch }) => batch);
+    this.#batchesToRepeat = this.#writtenBatches.map(({ batch }) => batch);
   };
 
   #trimWritten(): void {
     const oldest = performance.now() - rememberedMs;
-    const kept = this.#written.filter(({ at }) => at >= oldest);
-    this.#written = kept.slice(-maxRemembered);
+    const kept = this.#writtenBatches.filter(({ at }) => at >= oldest);
+    this.#writtenBatches = kept.slice(-maxRemembered);
   }
 
   #write(): Promise<void> {
@@ -132,17 +133,17 @@ export class UsageLedger {
   async #writeAll(): Promise<void> {
     try {
       while (this.#isBehind) {
-        const [again] = this.#again;
-        if (again) {
-          await write.run(this.#redis, this.#inputOf(again));
-          if (this.#again[0] === again) this.#again.shift();
+        const [oldBatch] = this.#batchesToRepeat;
+        if (oldBatch) {
+          await write.run(this.#redis, this.#toInput(oldBatch));
+          if (this.#batchesToRepeat[0] === oldBatch) this.#batchesToRepeat.shift();
           continue;
         }
         this.#batch ??= { number: ++this.#batches, records: this.#waiting.splice(0, batchSize) };
         const batch = this.#batch;
-        await write.run(this.#redis, this.#inputOf(batch));
+        await write.run(this.#redis, this.#toInput(batch));
         this.#batch = undefined;
-        this.#written.push({ batch, at: performance.now() });
+        this.#writtenBatches.push({ batch, at: performance.now() });
         this.#trimWritten();
       }
     } catch (error) {
@@ -152,10 +153,10 @@ export class UsageLedger {
 
   /** Returns the arguments of `writeUsage`, for a script that writes these requests together with something else. */
   createEntry(records: readonly UsageRecord[]): LedgerEntry {
-    return ledgerEntry(records, { prefix: this.#prefix, ...this.#bounds });
+    return toLedgerEntry(records, { prefix: this.#prefix, ...this.#bounds });
   }
 
-  #inputOf({ number, records }: Batch): ScriptInput {
+  #toInput({ number, records }: Batch): ScriptInput {
     const { args, texts } = this.createEntry(records);
     return { args: { ...args, writer: this.#writer, batch: number }, texts };
   }

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { callRedis, callRedisAll } from '../redis/call-redis.ts';
 import { readStored, warnUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
 import { storedJson } from '../redis/stored-value.ts';
-import { periodName, unitsBetween, type Step } from '../periods.ts';
+import { periodName, listBeginnings, type TotalsUnit } from '../periods.ts';
 import { readHourGroups, type HourGroup, type HourQuery } from './hour-groups.ts';
 import { findEntries } from './request-index.ts';
 import { readSpan, type SpanSums, type UsageSpan } from './span-reader.ts';
@@ -15,7 +15,7 @@ import {
   type TotalsRow,
   type UsageTotals,
 } from './totals.ts';
-import { matchesRow, mayPass, matchesFilter, type RowFilter, type UsageGroup } from './usage-filter.ts';
+import { matchesRow, mayMatch, matchesFilter, type RowFilter, type UsageGroup } from './usage-filter.ts';
 import { maySee, usageRecordSchema, type UsageFilter, type UsageRecord, type UsageViewer } from './usage-record.ts';
 
 const entrySchema = storedJson(usageRecordSchema);
@@ -25,16 +25,16 @@ const pageSize = 500;
 /** Fields that Redis scans in one step of reading totals. */
 const fieldsAtOnce = 1_000;
 
-/** Maximum of entries that are read for one page of requests. If few of them match the filter, the page has fewer than `limit`. */
-const maxLookedAt = 50_000;
+/** Maximum of entries that are read for one page of requests. If few of them match the filter, the page has fewer requests than `limit`. */
+const maxEntriesRead = 50_000;
 
 /** Milliseconds after the beginning of a read until it ends, even if the page has fewer requests than its limit. */
-const lookForMs = 400;
+const maxReadMs = 400;
 
 /** Maximum milliseconds from the beginning of a request until it is written. */
 const longestMs = 86_400_000;
 
-/** Maximum difference between a node's clock and that of Redis, in milliseconds. */
+/** Maximum difference between the clocks of a node and of Redis, in milliseconds. */
 const clockSkewMs = 300_000;
 
 export interface ReportQuery {
@@ -42,18 +42,19 @@ export interface ReportQuery {
   /** Beginning of the reported time, in ms since 1970. Beginning and end are rounded outwards to whole steps. */
   from: number;
   to: number;
-  step: Step;
+  step: TotalsUnit;
   by: UsageGroup;
   filter: RowFilter;
 }
 
 export interface RequestPage {
   requests: UsageRecord[];
+  /** The cursor of each request. */
   cursors: string[];
   /** The cursor of the next page; absent on the last page. */
   next?: string;
   /**
-   * The cursor of the newest request, whoever may see it. It is `after` if no newer request was read. Absent if the query has `before` but
+   * The cursor of the newest request, whoever may see it. Equals `after` if no newer request was read. Absent if the query has `before` but
    * no `after`.
    */
   newest?: string;
@@ -79,8 +80,8 @@ export class UsageReader {
   }
 
   /** Returns the totals of requests by day or month and by group. */
-  async report({ viewer, from, to, step, by, filter }: ReportQuery): Promise<LedgerReport> {
-    const times = unitsBetween(step, from, to);
+  async readReport({ viewer, from, to, step, by, filter }: ReportQuery): Promise<LedgerReport> {
+    const times = listBeginnings(step, from, to);
     const groups = new Map<string, LedgerReport['groups'][number]>();
     const totals = zeroTotals();
     for (const [index, time] of times.entries()) {
@@ -101,10 +102,10 @@ export class UsageReader {
 
   /**
    * Returns single requests, newest first by the time of their end.
-   * @param before the cursor of an earlier page, or of a request: returns only requests that ended before it
-   * @param after the cursor of a request: returns only requests that ended after it
+   * @param before the cursor of an earlier page, or of a request: returns only requests that ended before that page or request
+   * @param after the cursor of a request: returns only requests that ended after that request
    */
-  async requests(
+  async listRequests(
     viewer: UsageViewer,
     filter: UsageFilter,
     limit: number,
@@ -117,8 +118,8 @@ export class UsageReader {
     const latest = to + longestMs < Date.now() ? String(to + longestMs) : '+';
     const oldest = after === undefined ? String(Math.max(0, from - clockSkewMs)) : `(${after}`;
     let cursor = before;
-    for (let lookedAt = 0; lookedAt < maxLookedAt; lookedAt += pageSize) {
-      if (performance.now() - began > lookForMs) break;
+    for (let entriesRead = 0; entriesRead < maxEntriesRead; entriesRead += pageSize) {
+      if (performance.now() - began > maxReadMs) break;
       const start = cursor === undefined ? latest : `(${cursor}`;
       const entries = await callRedis(
         this.#redis.xrevrange(`${this.#prefix}requests`, start, oldest, 'COUNT', pageSize),
@@ -126,7 +127,7 @@ export class UsageReader {
       if (cursor === undefined && entries[0]) page.newest = entries[0][0];
       for (const [id, fields] of entries) {
         cursor = id;
-        const record = mayPass(fields[1] ?? '', viewer, filter) ? this.#readEntry(id, fields) : undefined;
+        const record = mayMatch(fields[1] ?? '', viewer, filter) ? this.#readEntry(id, fields) : undefined;
         if (record && matchesFilter(record, viewer, filter)) {
           page.requests.push(record);
           page.cursors.push(id);
@@ -142,7 +143,7 @@ export class UsageReader {
    * Returns the requests with an id that a viewer may see, newest first. There may be several, because clients may use an id again, and one
    * request may have several records.
    */
-  async byId(viewer: UsageViewer, id: string): Promise<UsageRecord[]> {
+  async findById(viewer: UsageViewer, id: string): Promise<UsageRecord[]> {
     const commands = this.#redis.pipeline();
     for (const entry of await findEntries(this.#redis, this.#prefix, id))
       commands.xrange(`${this.#prefix}requests`, entry, entry);
@@ -154,11 +155,11 @@ export class UsageReader {
       .filter((record) => record.id === id && matchesFilter(record, viewer, {}));
   }
 
-  overview(viewer: UsageViewer, span: UsageSpan, max: number): Promise<SpanSums> {
+  readOverview(viewer: UsageViewer, span: UsageSpan, max: number): Promise<SpanSums> {
     return readSpan(this.#redis, this.#prefix, viewer, span, max);
   }
 
-  hours(query: HourQuery): Promise<{ times: number[]; groups: HourGroup[] }> {
+  readHours(query: HourQuery): Promise<{ times: number[]; groups: HourGroup[] }> {
     return readHourGroups(this.#redis, this.#prefix, query);
   }
 
@@ -169,7 +170,7 @@ export class UsageReader {
       const entries = await callRedis(this.#redis.xrange(`${this.#prefix}requests`, start, '+', 'COUNT', pageSize));
       for (const [id, fields] of entries) {
         start = `(${id}`;
-        const record = mayPass(fields[1] ?? '', viewer, filter) ? this.#readEntry(id, fields) : undefined;
+        const record = mayMatch(fields[1] ?? '', viewer, filter) ? this.#readEntry(id, fields) : undefined;
         if (record && matchesFilter(record, viewer, { ...filter, from, to })) yield record;
       }
       if (entries.length < pageSize) return;
@@ -177,13 +178,13 @@ export class UsageReader {
   }
 
   /** Returns the stream id of the single request that was written last; undefined if there is none. */
-  async newest(): Promise<string | undefined> {
+  async findNewest(): Promise<string | undefined> {
     const [entry] = await callRedis(this.#redis.xrevrange(`${this.#prefix}requests`, '+', '-', 'COUNT', 1));
     return entry?.[0];
   }
 
   /** Returns the names that keys had when they were last used, by id. */
-  async keyNames(ids: readonly string[]): Promise<Map<string, string>> {
+  async readKeyNames(ids: readonly string[]): Promise<Map<string, string>> {
     if (ids.length === 0) return new Map();
     const names = await callRedis(this.#redis.hmget(`${this.#prefix}key-names`, ...ids));
     return new Map(ids.flatMap((id, index) => (names[index] ? [[id, names[index]]] : [])));

@@ -8,7 +8,7 @@ const count = z.number().int().nonnegative();
 export const maxTimelineAttempts = 8;
 
 /**
- * One attempt of a request, by a worker that was offered or granted it. All times are in milliseconds since the request began.
+ * One attempt of a request, by a worker to which the request was offered or granted. All times are in milliseconds since the request began.
  */
 const attemptSchema = z.object({
   worker: z.string(),
@@ -31,7 +31,7 @@ const attemptSchema = z.object({
 export type UsageAttempt = z.infer<typeof attemptSchema>;
 
 const turnSchema = z.object({
-  /** A program that this release does not define counts as one that names its sessions itself. */
+  /** A program that this release does not define counts as `other`, a program that names its sessions itself. */
   program: z.enum(agentPrograms).catch('other'),
   session: z.string(),
   agent: z.string().optional(),
@@ -60,9 +60,9 @@ export const usageRecordSchema = z.object({
   recorded: z.literal(true).optional().catch(undefined),
   /** The path in the registry of the rule that chose the target, such as `models.coder.purposes.main`; absent if no rule applied. */
   rule: z.string().optional(),
-  /** The model that served the request; absent if none did. */
+  /** The model that served the request; absent if no model did. */
   model: z.string().optional(),
-  /** The tier that served the request; absent if none did, or this release does not define it. */
+  /** The tier that served the request; absent if no tier did, or this release does not define the tier. */
   tier: z.enum(tiers).optional().catch(undefined),
   worker: z.string().optional(),
   /** An outcome that this release does not define counts as `failed`. */
@@ -76,7 +76,7 @@ export const usageRecordSchema = z.object({
   cachedTokens: count,
   completionTokens: count,
   reasoningTokens: count,
-  /** This and the following three counts are absent if they are 0. */
+  /** `images`, `seconds`, `characters` and `searches` are absent if they are 0. */
   images: count.optional(),
   seconds: count.optional(),
   characters: count.optional(),
@@ -105,7 +105,7 @@ export interface UsageFilter {
   to?: number | undefined;
 }
 
-/** A reader of usage. An administrator sees all use, others see their own use and that of their keys and teams. */
+/** A reader of usage. An administrator sees all use, others see their own use and the use of their keys and teams. */
 export interface UsageViewer {
   userId: string;
   isAdmin: boolean;

@@ -22,15 +22,16 @@ interface Shortfall extends Measure {
  */
 export function explainExcess(parties: readonly PartyLimits[], amount: Amount): RouterError | undefined {
   const unused = parties.map((party) => ({ ...party, ...zeroUse, at: 0, day: zeroBudget, month: zeroBudget }));
-  const [first] = shortfalls(unused, amount);
+  const [first] = listShortfalls(unused, amount);
   if (!first) return undefined;
-  const wanted = words(first.name, first.wanted / first.unit);
+  const wanted = amountInWords(first.name, first.wanted / first.unit);
   const message = `The request may come to ${wanted}, and ${limitInWords(first)}. Ask for less output with max_tokens, or send less.`;
   return new RouterError('request_exceeds_limit', message);
 }
 
+/** Returns the error for a request that limits refuse. It explains the limit for which the client must wait longest. */
 export function explainRefusal(uses: readonly PartyUse[], amount: Amount): RouterError {
-  const [worst] = shortfalls(uses, amount)
+  const [worst] = listShortfalls(uses, amount)
     .map((shortfall) => ({ shortfall, waitMs: waitMs(shortfall, uses[0]?.at ?? 0) }))
     .sort((a, b) => b.waitMs - a.waitMs);
   if (!worst) return new RouterError('rate_limit_exceeded', 'A limit is reached.', { retryAfter: 1 });
@@ -40,10 +41,10 @@ export function explainRefusal(uses: readonly PartyUse[], amount: Amount): Route
   if (isSpent(shortfall)) {
     const state =
       shortfall.spent < shortfall.limit ? 'What is left of the budget is too little for this' : 'The budget is used up';
-    const message = `${state}: ${limit}. It begins anew in ${inWords(retryAfter)}.`;
+    const message = `${state}: ${limit}. It begins anew in ${durationInWords(retryAfter)}.`;
     return new RouterError('insufficient_quota', message, { retryAfter });
   }
-  const message = `Rate limit reached: ${limit}${shortfall.kind === 'budget' ? ', and running requests may use the rest' : ''}. Please try again in ${inWords(retryAfter)}.`;
+  const message = `Rate limit reached: ${limit}${shortfall.kind === 'budget' ? ', and running requests may use the rest' : ''}. Please try again in ${durationInWords(retryAfter)}.`;
   return new RouterError(
     shortfall.name === 'tokensPerMinute' ? 'token_limit_exceeded' : 'rate_limit_exceeded',
     message,
@@ -54,17 +55,17 @@ export function explainRefusal(uses: readonly PartyUse[], amount: Amount): Route
 }
 
 /** Returns the parties whose limit of requests per minute refuses the request. */
-export function overRequestRate(uses: readonly PartyUse[], amount: Amount): LimitedParty[] {
-  return shortfalls(uses, amount).flatMap(({ name, party }) => (name === 'requestsPerMinute' ? [party] : []));
+export function findPartiesOverRate(uses: readonly PartyUse[], amount: Amount): LimitedParty[] {
+  return listShortfalls(uses, amount).flatMap(({ name, party }) => (name === 'requestsPerMinute' ? [party] : []));
 }
 
 /** Returns the budgets that have too little left for a request, even if all running requests cost nothing. */
-export function spentBudgets(uses: readonly PartyUse[], amount: Amount): RefusedBudget[] {
-  return shortfalls(uses, amount).filter(isSpent);
+export function findSpentBudgets(uses: readonly PartyUse[], amount: Amount): RefusedBudget[] {
+  return listShortfalls(uses, amount).filter(isSpent);
 }
 
 /** Returns the limits that refuse a request, by the same rule as `lua/reserve.lua`. */
-function shortfalls(uses: readonly PartyUse[], amount: Amount): Shortfall[] {
+function listShortfalls(uses: readonly PartyUse[], amount: Amount): Shortfall[] {
   return uses.flatMap((use) =>
     limitNames.flatMap((name) => {
       const measured = measure(name, use, amount);
@@ -88,10 +89,10 @@ function isSpent({ kind, spent, wanted, limit }: Measure): boolean {
 }
 
 function limitInWords({ party, name, set }: Shortfall): string {
-  return `this ${party.slice(0, party.indexOf(':'))} may use ${words(name, set)}${every(name)}`;
+  return `this ${party.slice(0, party.indexOf(':'))} may use ${amountInWords(name, set)}${periodInWords(name)}`;
 }
 
-function words(name: LimitName, count: number): string {
+function amountInWords(name: LimitName, count: number): string {
   switch (name) {
     case 'requestsPerMinute':
       return `${count} requests`;
@@ -105,13 +106,13 @@ function words(name: LimitName, count: number): string {
   }
 }
 
-function every(name: LimitName): string {
+function periodInWords(name: LimitName): string {
   if (name.endsWith('PerMinute')) return ' a minute';
   if (name.endsWith('PerDay')) return ' a day (UTC)';
   return name.endsWith('PerMonth') ? ' a month (UTC)' : '';
 }
 
-function inWords(seconds: number): string {
+function durationInWords(seconds: number): string {
   if (seconds < 120) return `${seconds} s`;
   if (seconds < 7200) return `${Math.ceil(seconds / 60)} minutes`;
   return seconds < 48 * 3600 ? `${Math.ceil(seconds / 3600)} hours` : `${Math.ceil(seconds / 86_400)} days`;

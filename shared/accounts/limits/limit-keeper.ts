@@ -4,18 +4,18 @@ import type { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { LimitedParty, PartyLimits } from './limits.ts';
 import { RedisScript } from '../redis/redis-script.ts';
-import { explainExcess, explainRefusal, overRequestRate, spentBudgets } from './explain-refusal.ts';
-import { toCountable, readPartyUses, scriptParty, type Amount, type PartyUse } from './party-use.ts';
+import { explainExcess, explainRefusal, findPartiesOverRate, findSpentBudgets } from './explain-refusal.ts';
+import { toCountable, readPartyUses, toScriptParty, type Amount, type PartyUse } from './party-use.ts';
 import { RefusedBudgets } from './refused-budgets.ts';
 import type { Share } from './share.ts';
 import { Shares } from './shares.ts';
 
 const scripts = {
-  reserve: script('reserve'),
-  commit: script('commit'),
-  renew: script('renew'),
-  share: script('share'),
-  readUse: script('read-use'),
+  reserve: createScript('reserve'),
+  commit: createScript('commit'),
+  renew: createScript('renew'),
+  share: createScript('share'),
+  readUse: createScript('read-use'),
 };
 
 const retryMs = 1_000;
@@ -27,10 +27,10 @@ const reservationsAtOnce = 500;
 
 const partiesAtOnce = 200;
 
-/** Milliseconds after the refusal of a party over its limit of requests per minute for which it is refused without a call to Redis. */
+/** Milliseconds for which a party that is over its limit of requests per minute is refused without further calls to Redis. */
 const refusedMs = 1_000;
 
-/** Maximum of parties in memory that are refused in this way. */
+/** Maximum of parties in memory that are refused without calls to Redis. */
 const maxRefused = 10_000;
 
 const closeMs = 2_000;
@@ -43,7 +43,7 @@ export interface LimitKeeperTimes {
   renewEveryMs?: number;
 }
 
-/** The reservation of one request. Only the first call of either method counts. */
+/** The reservation of one request. Only the first call of one of the two methods counts. */
 export interface Reservation {
   /** Replaces the reservation by the actual use. Both amounts are 0 if the request died before it cost anything. */
   commit(spent: Amount): void;
@@ -67,16 +67,16 @@ export type ReserveResult =
  * later, as long as this process lives. The use of a request counts in the day and the month (UTC) in which it began. Limits per minute are
  * buckets: requests may use the whole limit at once, and then it becomes available again evenly, within a minute.
  *
- * All numbers are whole. State is in Redis alone, under `<prefix>limit:` (see `lua/reservations.lua`). Redis must not evict keys. If it
+ * All numbers are whole. State is in Redis alone, under `<prefix>limit:` (see `lua/reservations.lua`). Redis must not evict keys. If Redis
  * loses its data, the recorded use is lost, too.
  */
 export class LimitKeeper {
-  readonly refused: RefusedBudgets;
+  readonly refusedBudgets: RefusedBudgets;
   readonly #redis: Redis;
   readonly #prefix: string;
   readonly #log: Logger;
   readonly #reservationMs: number;
-  readonly #reserved = new Set<string>();
+  readonly #reservedIds = new Set<string>();
   /** The actual use of finished requests, by the id of the reservation, until it is committed. */
   readonly #uncommitted = new Map<string, Amount>();
   /** Refusals of parties over their limit of requests per minute, each with the time of performance.now() until which it is repeated. */
@@ -91,7 +91,7 @@ export class LimitKeeper {
     this.#redis = redis;
     this.#prefix = `${prefix}limit:`;
     this.#log = log;
-    this.refused = new RefusedBudgets(redis, this.#prefix, log);
+    this.refusedBudgets = new RefusedBudgets(redis, this.#prefix, log);
     const { reservationMs = 60_000, renewEveryMs = 20_000 } = times;
     this.#reservationMs = reservationMs;
     this.#shares = new Shares(
@@ -109,10 +109,12 @@ export class LimitKeeper {
     ];
   }
 
+  /** Number of running requests that have a reservation. */
   get reserved(): number {
-    return this.#reserved.size + this.#shares.running;
+    return this.#reservedIds.size + this.#shares.running;
   }
 
+  /** Number of finished requests whose use is not committed yet. */
   get uncommitted(): number {
     return this.#uncommitted.size + this.#shares.uncounted;
   }
@@ -121,7 +123,7 @@ export class LimitKeeper {
    * Returns the refusal that any request of these parties would get; undefined if only Redis can decide. So requests of a flood beyond a
    * limit are refused without reading their bodies and without calls to Redis.
    */
-  knownRefusal(parties: readonly PartyLimits[]): RouterError | undefined {
+  findKnownRefusal(parties: readonly PartyLimits[]): RouterError | undefined {
     if (this.#refusals.size === 0) return undefined;
     const now = performance.now();
     return parties.map(({ party }) => this.#refusals.get(party)).find((refusal) => refusal && refusal.until > now)
@@ -136,18 +138,18 @@ export class LimitKeeper {
     const amount = toCountable(wanted);
     const now = performance.now();
     const share = this.#shares.get(parties, now);
-    if (this.#redis.status === 'ready' && share?.draw(amount, now)) return this.#grantOf(share, amount);
-    const confirmed = share?.confirmed ?? 0;
+    if (this.#redis.status === 'ready' && share?.draw(amount, now)) return this.#toGrantedResult(share, amount);
+    const confirmed = share?.confirmedReports ?? 0;
     const verdict = await this.#reserveInRedis(parties, amount);
     if (!share) return verdict;
     const isFinal = verdict.granted || verdict.error.code === 'request_exceeds_limit';
-    if (isFinal || !share.isHolding) return { ...verdict, uses: share.observe(verdict.uses, confirmed) };
+    if (isFinal || !share.hasRoom) return { ...verdict, uses: share.observe(verdict.uses, confirmed) };
     // The reservation of the share itself may have caused the refusal. So it is released, and Redis decides once more.
     await this.#shares.giveBack(share);
     return this.#reserveInRedis(parties, amount);
   }
 
-  #grantOf(share: Share, amount: Amount): ReserveResult {
+  #toGrantedResult(share: Share, amount: Amount): ReserveResult {
     let isOver = false;
     const end = (spent: Amount): void => {
       if (isOver) return;
@@ -155,7 +157,7 @@ export class LimitKeeper {
       this.#shares.finish(share, amount, toCountable(spent));
     };
     const reservation = { commit: end, release: () => end({ tokens: 0, cost: 0 }) };
-    return { granted: true, reservation, uses: share.status() };
+    return { granted: true, reservation, uses: share.readUses() };
   }
 
   async #reserveInRedis(parties: readonly PartyLimits[], amount: Amount): Promise<ReserveResult> {
@@ -165,28 +167,29 @@ export class LimitKeeper {
     let reply: number[];
     const isSent = this.#redis.status === 'ready';
     try {
-      const args = { id, keepMs: this.#reservationMs, ...amount, parties: parties.map(scriptParty) };
+      const args = { id, keepMs: this.#reservationMs, ...amount, parties: parties.map(toScriptParty) };
       reply = await this.#run('reserve', args);
     } catch (error) {
-      // A call that was sent may have been executed all the same. A call that was not sent needs no commit, as those are bounded in number.
+      // A call that was sent may have been executed all the same. A call that was not sent gets no commit, because commits that wait are
+      // bounded in number.
       if (isSent) this.#commit(id, { tokens: 0, cost: 0 });
       throw error;
     }
     const [granted, ...rest] = reply;
     const uses = readPartyUses(parties, rest);
     if (granted !== 1) {
-      this.refused.note(spentBudgets(uses, amount), uses[0]?.at ?? Date.now());
+      this.refusedBudgets.note(findSpentBudgets(uses, amount), uses[0]?.at ?? Date.now());
       const error = explainRefusal(uses, amount);
-      this.#remember(overRequestRate(uses, amount), error);
+      this.#remember(findPartiesOverRate(uses, amount), error);
       return { granted: false, error, uses };
     }
-    this.#reserved.add(id);
+    this.#reservedIds.add(id);
     return {
       granted: true,
       uses,
       reservation: {
-        commit: (spent) => this.#onOver(id, spent),
-        release: () => this.#onOver(id, { tokens: 0, cost: 0 }),
+        commit: (spent) => this.#endReservation(id, spent),
+        release: () => this.#endReservation(id, { tokens: 0, cost: 0 }),
       },
     };
   }
@@ -203,8 +206,8 @@ export class LimitKeeper {
   async read(parties: readonly PartyLimits[]): Promise<PartyUse[]> {
     const uses: PartyUse[] = [];
     for (let from = 0; from < parties.length; from += partiesAtOnce) {
-      const some = parties.slice(from, from + partiesAtOnce);
-      uses.push(...readPartyUses(some, await this.#run('readUse', { parties: some.map(scriptParty) })));
+      const page = parties.slice(from, from + partiesAtOnce);
+      uses.push(...readPartyUses(page, await this.#run('readUse', { parties: page.map(toScriptParty) })));
     }
     return uses;
   }
@@ -226,8 +229,8 @@ export class LimitKeeper {
     return areSettled && this.#uncommitted.size === 0;
   }
 
-  #onOver(id: string, spent: Amount): void {
-    if (this.#reserved.delete(id)) this.#commit(id, spent);
+  #endReservation(id: string, spent: Amount): void {
+    if (this.#reservedIds.delete(id)) this.#commit(id, spent);
   }
 
   #commit(id: string, spent: Amount): void {
@@ -266,7 +269,7 @@ export class LimitKeeper {
   }
 
   async #renew(): Promise<void> {
-    const ids = [...this.#reserved];
+    const ids = [...this.#reservedIds];
     try {
       for (let from = 0; from < ids.length; from += reservationsAtOnce) {
         await this.#run('renew', { keepMs: this.#reservationMs, ids: ids.slice(from, from + reservationsAtOnce) });
@@ -283,6 +286,6 @@ export class LimitKeeper {
 }
 
 /** Creates a script of this folder, behind the part that all of them have in common. */
-function script(name: string): RedisScript {
+function createScript(name: string): RedisScript {
   return new RedisScript(...['reservations', name].map((file) => new URL(`lua/${file}.lua`, import.meta.url)));
 }

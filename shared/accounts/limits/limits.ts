@@ -28,8 +28,8 @@ export const limitNames = Object.keys(limitsSchema.shape) as readonly (keyof Lim
 export const storedLimitsSchema = storedJson(z.object(limitsSchema.shape));
 
 /**
- * How often a key, a person or a team has its turn in a queue, for each turn of another one with the weight 1. The weights of keys count
- * among the keys of one owner; the weights of owners count among owners.
+ * How many turns a key, a person or a team has in a queue for each turn of another key, person or team with the weight 1. The weights of
+ * keys count among the keys of one owner; the weights of owners count among owners.
  */
 export const weightSchema = z.number().int().min(1).max(100);
 

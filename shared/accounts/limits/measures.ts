@@ -1,6 +1,6 @@
 import type { Limits } from './limits.ts';
 import { nanoPerDollar } from '../money.ts';
-import { bucketUnit, costLimit, type Amount, type PartyUse } from './party-use.ts';
+import { bucketUnit, toCostLimit, type Amount, type PartyUse } from './party-use.ts';
 import { nextBeginning } from '../periods.ts';
 
 export type LimitName = keyof Limits;
@@ -12,8 +12,9 @@ export interface Measure {
   readonly spent: number;
   /** The use that is reserved for unfinished requests. Some of it may be released at any moment. */
   readonly reserved: number;
+  /** What a request needs of the limit. */
   readonly wanted: number;
-  /** The use of a rate leaks away evenly, that of a budget ends with its period, that of concurrency ends with the requests. */
+  /** The use of a rate leaks away evenly. The use of a budget ends with its period, the use of concurrency with the requests. */
   readonly kind: 'rate' | 'budget' | 'concurrency';
   /** The number that stands for one request, one token or one dollar. */
   readonly unit: number;
@@ -28,20 +29,27 @@ export function measure(name: LimitName, use: PartyUse, { tokens, cost }: Amount
   if (limit === undefined) return undefined;
   switch (name) {
     case 'requestsPerMinute':
-      return rate(limit, buckets.requests, 1, at);
+      return measureRate(limit, buckets.requests, 1, at);
     case 'tokensPerMinute':
-      return rate(limit, buckets.tokens, tokens, at);
+      return measureRate(limit, buckets.tokens, tokens, at);
     case 'concurrentRequests':
       return { kind: 'concurrency', limit, spent: 0, reserved: active, wanted: 1, unit: 1, resetsAt: undefined };
     case 'tokensPerDay':
-      return budget(limit, day.spent.tokens, day.reserved.tokens, tokens, 1, nextBeginning('day', at));
+      return measureBudget(limit, day.spent.tokens, day.reserved.tokens, tokens, 1, nextBeginning('day', at));
     case 'tokensPerMonth':
-      return budget(limit, month.spent.tokens, month.reserved.tokens, tokens, 1, nextBeginning('month', at));
+      return measureBudget(limit, month.spent.tokens, month.reserved.tokens, tokens, 1, nextBeginning('month', at));
     case 'costPerDay':
-      return budget(costLimit(limit), day.spent.cost, day.reserved.cost, cost, nanoPerDollar, nextBeginning('day', at));
+      return measureBudget(
+        toCostLimit(limit),
+        day.spent.cost,
+        day.reserved.cost,
+        cost,
+        nanoPerDollar,
+        nextBeginning('day', at),
+      );
     case 'costPerMonth':
-      return budget(
-        costLimit(limit),
+      return measureBudget(
+        toCostLimit(limit),
         month.spent.cost,
         month.reserved.cost,
         cost,
@@ -51,7 +59,7 @@ export function measure(name: LimitName, use: PartyUse, { tokens, cost }: Amount
   }
 }
 
-function rate(limit: number, level: number, wanted: number, at: number): Measure {
+function measureRate(limit: number, level: number, wanted: number, at: number): Measure {
   return {
     kind: 'rate',
     limit: limit * bucketUnit,
@@ -63,7 +71,7 @@ function rate(limit: number, level: number, wanted: number, at: number): Measure
   };
 }
 
-function budget(
+function measureBudget(
   limit: number,
   spent: number,
   reserved: number,

@@ -12,10 +12,10 @@ const maxAmount: Amount = { tokens: 1e12, cost: 1e15 };
 
 /** Rounds and bounds an amount so that the scripts can count with it, whatever a client requests or a worker reports. */
 export function toCountable({ tokens, cost }: Amount): Amount {
-  return { tokens: whole(tokens, maxAmount.tokens), cost: whole(cost, maxAmount.cost) };
+  return { tokens: toWholeNumber(tokens, maxAmount.tokens), cost: toWholeNumber(cost, maxAmount.cost) };
 }
 
-function whole(count: number, largest: number): number {
+function toWholeNumber(count: number, largest: number): number {
   return Number.isNaN(count) ? 0 : Math.max(0, Math.min(largest, Math.ceil(count)));
 }
 
@@ -31,21 +31,24 @@ export interface PartyUse extends PartyLimits {
   readonly at: number;
   /** Levels of the two buckets that leak their limit in a minute, in units times 60,000; 0 for a bucket without a limit. */
   readonly buckets: { readonly requests: number; readonly tokens: number };
+  /** Number of running requests. */
   readonly active: number;
   readonly day: PeriodUse;
   readonly month: PeriodUse;
 }
 
-/** What one unit adds to the level of a bucket. It is the milliseconds of a minute, so that a whole number leaks in each millisecond. */
+/**
+ * What one unit adds to the level of a bucket. A unit is the milliseconds of a minute, so that a whole number leaks in each millisecond.
+ */
 export const bucketUnit = 60_000;
 
 const numbersPerParty = 11;
 
 /** Converts a party and its limits to the form for the scripts, with costs in nano-dollars. */
-export function scriptParty({ party, limits: { costPerDay, costPerMonth, ...others } }: PartyLimits) {
+export function toScriptParty({ party, limits: { costPerDay, costPerMonth, ...others } }: PartyLimits) {
   const costs = {
-    costPerDay: costPerDay === undefined ? undefined : costLimit(costPerDay),
-    costPerMonth: costPerMonth === undefined ? undefined : costLimit(costPerMonth),
+    costPerDay: costPerDay === undefined ? undefined : toCostLimit(costPerDay),
+    costPerMonth: costPerMonth === undefined ? undefined : toCostLimit(costPerMonth),
   };
   return { party, limits: { ...others, ...costs } };
 }
@@ -60,7 +63,7 @@ export function readPartyUses(parties: readonly PartyLimits[], [at = 0, ...numbe
 }
 
 /** Converts a limit of cost to nano-dollars. The result is at least 1. */
-export function costLimit(dollars: number): number {
+export function toCostLimit(dollars: number): number {
   return Math.max(1, toNanoDollars(dollars));
 }
 

@@ -1,16 +1,17 @@
 import type { Redis } from 'ioredis';
 import type { Logger } from '#shared/core/log.ts';
 import { callRedis } from '../redis/call-redis.ts';
-import { findBeginning, nextBeginning, periodName, type Step } from '../periods.ts';
+import { findBeginning, nextBeginning, periodName, type TotalsUnit } from '../periods.ts';
 import type { LimitedParty } from './limits.ts';
 import type { LimitName } from './measures.ts';
 
 /** Milliseconds after the end of a period for which its refused budgets are kept. */
 const keptMs = 24 * 3_600_000;
 
+/** Maximum of recorded budgets in memory. */
 const maxKnown = 10_000;
 
-const steps: readonly Step[] = ['day', 'month'];
+const steps: readonly TotalsUnit[] = ['day', 'month'];
 
 export interface RefusedBudget {
   party: LimitedParty;
@@ -20,8 +21,8 @@ export interface RefusedBudget {
 }
 
 /**
- * The budgets that have refused requests in a day or month, in Redis. Each process records each of them once in a period, so that a flood
- * of refused requests costs nothing.
+ * The budgets that have refused requests in a day or month, in Redis. Each process records each budget once in a period, so that a flood of
+ * refused requests costs nothing.
  */
 export class RefusedBudgets {
   readonly #redis: Redis;
@@ -40,16 +41,16 @@ export class RefusedBudgets {
   note(budgets: readonly RefusedBudget[], at: number): void {
     for (const budget of budgets) {
       const step = budget.name.endsWith('PerDay') ? 'day' : 'month';
-      const field = budgetField(budget);
+      const field = toBudgetField(budget);
       const name = this.#nameOf(step, at);
-      const known = `${name} ${field}`;
-      if (this.#known.has(known)) continue;
+      const recordKey = `${name} ${field}`;
+      if (this.#known.has(recordKey)) continue;
       if (this.#known.size >= maxKnown) this.#known.clear();
-      this.#known.add(known);
+      this.#known.add(recordKey);
       const expiresAt = nextBeginning(step, at) + keptMs;
       const noted = this.#redis.multi().hset(name, field, at).pexpireat(name, expiresAt).exec();
       noted.catch((error: unknown) => {
-        this.#known.delete(known);
+        this.#known.delete(recordKey);
         this.#log.debug({ err: error }, 'a budget that refuses requests is not noted yet');
       });
     }
@@ -57,29 +58,29 @@ export class RefusedBudgets {
 
   /**
    * Returns the budgets that were recorded in the day and the month of a time. Each is a text of the period and the result of
-   * `budgetField`, such as `2026-11-21 team:… costPerDay 5`.
+   * `toBudgetField`, such as `2026-11-21 team:… costPerDay 5`.
    * @throws RouterError `store_unavailable`
    */
   async read(at: number): Promise<ReadonlySet<string>> {
     const found = await Promise.all(
       steps.map(async (step) => {
         const fields = await callRedis(this.#redis.hkeys(this.#nameOf(step, at)));
-        return fields.map((field) => `${periodOf(step, at)} ${field}`);
+        return fields.map((field) => `${findPeriodName(step, at)} ${field}`);
       }),
     );
     return new Set(found.flat());
   }
 
-  #nameOf(step: Step, at: number): string {
-    return `${this.#prefix}refused:${periodOf(step, at)}`;
+  #nameOf(step: TotalsUnit, at: number): string {
+    return `${this.#prefix}refused:${findPeriodName(step, at)}`;
   }
 }
 
-function periodOf(step: Step, at: number): string {
+function findPeriodName(step: TotalsUnit, at: number): string {
   return periodName(step, findBeginning(step, at));
 }
 
-/** Returns a budget as the name of a field. When the limit is changed, it counts as another budget. */
-export function budgetField({ party, name, set }: RefusedBudget): string {
+/** Returns a budget as the name of a field. A budget whose limit was changed counts as another budget. */
+export function toBudgetField({ party, name, set }: RefusedBudget): string {
   return `${party} ${name} ${set}`;
 }

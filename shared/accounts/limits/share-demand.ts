@@ -9,7 +9,7 @@ const minRequests = 4;
 /** Minimum number of requests in a second that makes a share worth its reports. */
 const busyRequests = 16;
 
-/** Maximum room that a share should have. Sums of it stay within the whole numbers of Redis. The cost is ten thousand dollars. */
+/** Maximum room that a share should have; its cost is ten thousand dollars. Sums of such rooms stay within the whole numbers of Redis. */
 const maxTarget: Readonly<Quantity> = { requests: 1e6, tokens: 1e10, cost: 1e13 };
 
 /** Minimum milliseconds over which demand is measured. */

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { nextBeginning } from '../periods.ts';
 import type { PartyLimits } from './limits.ts';
-import { bucketUnit, readPartyUses, scriptParty, type Amount, type PartyUse } from './party-use.ts';
+import { bucketUnit, readPartyUses, toScriptParty, type Amount, type PartyUse } from './party-use.ts';
 import { addTo, zeroQuantity, quantityNames, ShareDemand, type Quantity } from './share-demand.ts';
 
 /**
- * Milliseconds after the last request until the room of a share is released. Also the milliseconds after Redis said that a limit is nearly
- * reached for which the share requests no more room.
+ * Milliseconds after the last request until the room of a share is released. After Redis has said that a limit is nearly reached, the share
+ * requests no more room for the same time.
  */
 const pauseMs = 1_000;
 
@@ -37,22 +37,24 @@ export class Share {
   #free = zeroQuantity();
   #drawn = zeroQuantity();
   #running = 0;
-  // Requests that began and ended since the last report, and what the latter spent.
+  // Numbers of requests that began and that ended since the last report, and what the ended ones spent.
   #begun = 0;
   #ended = 0;
   #spent = zeroQuantity();
   #uses: readonly PartyUse[] = [];
   #number = 0;
-  #confirmed = 0;
+  #confirmedReports = 0;
   /** The report that was sent and is not answered yet. */
   #report: ShareReport | undefined;
-  /** The number of ended requests in that report. */
-  #reported = 0;
+  /** The number of ended requests in `#report`. */
+  #reportedCount = 0;
   #hasFailed = false;
-  /** The time of Redis in its first reply, in ms since 1970. All requests of the share count in that day. */
+  /** The time in Redis's first reply, in ms since 1970. All requests of the share count in the day of that time. */
   #beganAt: number | undefined;
   #dayEndsAt = Infinity;
+  /** Requests may draw until this time. */
   #usableUntil = 0;
+  /** The share requests no more room until this time, because a limit is nearly reached. */
   #nearUntil = 0;
   #askedAt: number;
   #reportedAt: number;
@@ -71,11 +73,11 @@ export class Share {
 
   /** Number of finished requests that Redis has not counted yet. */
   get uncounted(): number {
-    return this.#ended + this.#reported;
+    return this.#ended + this.#reportedCount;
   }
 
-  get confirmed(): number {
-    return this.#confirmed;
+  get confirmedReports(): number {
+    return this.#confirmedReports;
   }
 
   /** Whether Redis may have the share. */
@@ -89,21 +91,22 @@ export class Share {
   }
 
   /** Whether the share has room for requests to come. */
-  get isHolding(): boolean {
+  get hasRoom(): boolean {
     return quantityNames.some((name) => this.#free[name] > 0);
   }
 
+  /** Returns whether the day in which the share's requests count has ended. */
   isOver(now: number): boolean {
     return now >= this.#dayEndsAt;
   }
 
   /** Returns whether the share is no longer needed. */
   isIdle(now: number): boolean {
-    const isUsed = this.#running > 0 || this.uncounted > 0 || this.isReporting || this.isHolding;
+    const isUsed = this.#running > 0 || this.uncounted > 0 || this.isReporting || this.hasRoom;
     return !isUsed && (now - this.#askedAt >= pauseMs || this.isOver(now));
   }
 
-  /** Draws the most that a request may cost, if the share has that much room. Returns whether it has. */
+  /** Draws the most that a request may cost, if the share has that much room. Returns false if it has not. */
   draw(amount: Amount, now: number): boolean {
     if (!this.isStored) this.#demand.restart(now, pauseMs);
     this.#demand.note(amount);
@@ -135,13 +138,13 @@ export class Share {
    * counted it before or after that call. Then `uses` is returned unchanged, with the room of the share.
    */
   observe(uses: readonly PartyUse[], confirmed: number): readonly PartyUse[] {
-    if (confirmed !== this.#confirmed) return uses;
+    if (confirmed !== this.#confirmedReports) return uses;
     this.#uses = uses;
-    return this.status();
+    return this.readUses();
   }
 
   /** Returns the last known use of the parties, without the free room of this share, which Redis counts as reserved. */
-  status(): PartyUse[] {
+  readUses(): PartyUse[] {
     const { requests, tokens, cost } = this.#free;
     const correctPeriod = ({ spent, reserved }: PartyUse['day']): PartyUse['day'] => ({
       spent,
@@ -161,20 +164,21 @@ export class Share {
     }));
   }
 
+  /** Returns whether a report should be sent now. */
   isDue(now: number): boolean {
     const sinceMs = now - this.#reportedAt;
     if (this.isReporting) return this.#hasFailed && sinceMs >= pauseMs;
     if (!this.isStored) return this.#demand.isBusy && now >= this.#nearUntil;
     if ((this.#ended > 0 && sinceMs >= reportMs) || sinceMs >= this.#times.renewEveryMs) return true;
     if (sinceMs >= pauseMs && (this.#begun > 0 || this.#usableUntil === 0)) return true;
-    if (this.#isLeaving(now) && this.isHolding) return true;
+    if (this.#isLeaving(now) && this.hasRoom) return true;
     return (
       now >= this.#nearUntil && this.#isLow() && (this.#demand.isSlow ? this.#demand.isBusy : this.#demand.hasDemand)
     );
   }
 
   /**
-   * Returns the report to send. That is the last report once more if it was not answered.
+   * Returns the report to send. If the last report was not answered, it is sent once more.
    * @param givesBack whether to release the room for requests to come
    */
   report(now: number, givesBack = false): ShareReport {
@@ -198,30 +202,31 @@ export class Share {
       spent: this.#spent,
       drawn: { ...this.#drawn },
       free: { ...this.#free },
-      more: leaves || !this.#isLow() ? undefined : this.#missing(),
+      more: leaves || !this.#isLow() ? undefined : this.#computeMissing(),
       least: { ...this.#demand.mean },
-      parties: this.#parties.map(scriptParty),
+      parties: this.#parties.map(toScriptParty),
     };
-    this.#reported = this.#ended;
+    this.#reportedCount = this.#ended;
     this.#begun = 0;
     this.#ended = 0;
     this.#spent = zeroQuantity();
     return this.#report;
   }
 
+  /** Takes over what Redis replied to the report. */
   confirm(
     now: number,
     [isKept, isFar, requests = 0, tokens = 0, cost = 0, at = 0, ...numbers]: readonly number[],
   ): void {
     this.#report = undefined;
-    this.#confirmed++;
-    this.#reported = 0;
+    this.#confirmedReports++;
+    this.#reportedCount = 0;
     this.#uses = readPartyUses(this.#parties, [at, ...numbers]);
     if (isKept !== 1) this.#free = zeroQuantity();
     addTo(this.#free, requests, { tokens, cost });
     if (isFar !== 1) this.#nearUntil = now + pauseMs;
     this.#beganAt ??= at;
-    // Computed from the time when the report was sent, because Redis answered it later than that.
+    // Computed from the time when the report was sent, because Redis answered later.
     this.#dayEndsAt = this.#reportedAt + nextBeginning('day', this.#beganAt) - at;
     this.#usableUntil = Math.min(this.#reportedAt + this.#times.keepMs * 0.75, this.#dayEndsAt);
   }
@@ -237,6 +242,7 @@ export class Share {
     this.#usableUntil = 0;
   }
 
+  /** Returns whether the share should release its room. */
   #isLeaving(now: number): boolean {
     return now < this.#nearUntil || now - this.#askedAt >= pauseMs || this.isOver(now) || this.#demand.isSlow;
   }
@@ -245,7 +251,7 @@ export class Share {
     return quantityNames.some((name) => this.#free[name] * 2 < this.#demand.target[name]);
   }
 
-  #missing(): Quantity {
+  #computeMissing(): Quantity {
     const missing = zeroQuantity();
     for (const name of quantityNames) missing[name] = Math.max(0, this.#demand.target[name] - this.#free[name]);
     return missing;

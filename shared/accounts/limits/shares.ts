@@ -1,13 +1,13 @@
 import type { Redis } from 'ioredis';
 import type { Logger } from '#shared/core/log.ts';
 import type { PartyLimits } from './limits.ts';
-import { scriptParty, type Amount } from './party-use.ts';
+import { toScriptParty, type Amount } from './party-use.ts';
 import { Share, type ShareReport, type ShareTimes } from './share.ts';
 
 /** Milliseconds between two checks for shares that have something to report. */
-const lookEveryMs = 50;
+const checkEveryMs = 50;
 
-export interface SharesCalls {
+export interface SharesDependencies {
   redis: Redis;
   /** Runs `lua/share.lua`, and returns its reply. */
   report: (args: ShareReport) => Promise<number[]>;
@@ -17,7 +17,7 @@ export interface SharesCalls {
 
 /** The shares of this node, one for each set of parties and limits that requests have. */
 export class Shares {
-  readonly #access: SharesCalls;
+  readonly #dependencies: SharesDependencies;
   readonly #times: ShareTimes;
   /** Shares that requests draw on, by their parties. */
   readonly #open = new Map<string, Share>();
@@ -27,10 +27,10 @@ export class Shares {
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(access: SharesCalls, times: ShareTimes) {
-    this.#access = access;
+  constructor(dependencies: SharesDependencies, times: ShareTimes) {
+    this.#dependencies = dependencies;
     this.#times = times;
-    access.redis.on('close', this.#onLost);
+    dependencies.redis.on('close', this.#onDisconnect);
   }
 
   get running(): number {
@@ -42,18 +42,18 @@ export class Shares {
   }
 
   /**
-   * Returns the share of parties; undefined if each of their requests must call Redis, because a party has a limit of concurrent requests.
-   * Undefined also after `close`.
+   * Returns the share of parties; undefined if each of their requests must call Redis, because a party has a limit of concurrent requests,
+   * or because of `close`.
    */
   get(parties: readonly PartyLimits[], now: number): Share | undefined {
-    const key = keyOf(parties);
+    const key = toShareKey(parties);
     if (key === '' || this.#isClosed) return undefined;
     const open = this.#open.get(key);
     if (open && !open.isOver(now)) return open;
     const share = new Share(parties, this.#times, now);
     this.#open.set(key, share);
     this.#all.add(share);
-    this.#timer ??= setInterval(() => this.#look(), lookEveryMs);
+    this.#timer ??= setInterval(() => this.#checkShares(), checkEveryMs);
     return share;
   }
 
@@ -66,7 +66,7 @@ export class Shares {
   /** Releases the room of a share for requests to come. Resolves when that is done, or has failed. */
   async giveBack(share: Share): Promise<void> {
     await this.#sending.get(share);
-    await (share.isReporting || !share.isHolding ? this.#sending.get(share) : this.#send(share, true));
+    await (share.isReporting || !share.hasRoom ? this.#sending.get(share) : this.#send(share, true));
   }
 
   /** Makes `get` return no more shares. To be followed by calls of `settle` until it returns true, which releases the room of shares. */
@@ -78,28 +78,28 @@ export class Shares {
   /** Reports what was not reported yet. Returns whether there was nothing to report. */
   async settle(): Promise<boolean> {
     await Promise.all(this.#sending.values());
-    const left = [...this.#all].filter((share) => share.uncounted > 0 || share.isHolding || share.isReporting);
+    const left = [...this.#all].filter((share) => share.uncounted > 0 || share.hasRoom || share.isReporting);
     await Promise.all(left.map((share) => this.#sending.get(share) ?? this.#send(share, true)));
     return left.length === 0;
   }
 
   /** Removes the shares without running or uncounted requests. The others expire. */
   async end(): Promise<void> {
-    this.#access.redis.off('close', this.#onLost);
+    this.#dependencies.redis.off('close', this.#onDisconnect);
     const unused = [...this.#all].filter((share) => share.running === 0 && share.uncounted === 0);
     await Promise.all(unused.map((share) => this.#remove(share)));
   }
 
-  readonly #onLost = (): void => {
+  readonly #onDisconnect = (): void => {
     for (const share of this.#all) share.suspend();
   };
 
-  #look(): void {
+  #checkShares(): void {
     const now = performance.now();
     for (const [key, share] of this.#open) if (share.isOver(now) || share.isIdle(now)) this.#open.delete(key);
     for (const share of this.#all) {
       if (share.isIdle(now)) void this.#remove(share);
-      else if (share.isDue(now) && this.#access.redis.status === 'ready') void this.#send(share);
+      else if (share.isDue(now) && this.#dependencies.redis.status === 'ready') void this.#send(share);
     }
     if (this.#all.size > 0) return;
     clearInterval(this.#timer);
@@ -114,11 +114,11 @@ export class Shares {
 
   async #report(share: Share, givesBack: boolean): Promise<void> {
     try {
-      const reply = await this.#access.report(share.report(performance.now(), givesBack));
+      const reply = await this.#dependencies.report(share.report(performance.now(), givesBack));
       share.confirm(performance.now(), reply);
     } catch (error) {
       share.fail();
-      this.#access.log.debug({ err: error }, 'a share of limits could not be reported');
+      this.#dependencies.log.debug({ err: error }, 'a share of limits could not be reported');
     }
   }
 
@@ -126,22 +126,22 @@ export class Shares {
     this.#all.delete(share);
     if (!share.isStored) return;
     try {
-      await this.#access.remove(share.id);
+      await this.#dependencies.remove(share.id);
     } catch (error) {
       // The share has no room reserved, and expires.
-      this.#access.log.debug({ err: error }, 'a share of limits could not be removed');
+      this.#dependencies.log.debug({ err: error }, 'a share of limits could not be removed');
     }
   }
 }
 
 const keys = new WeakMap<readonly PartyLimits[], string>();
 
-/** Returns parties and limits as a text; empty for parties without shares. */
-function keyOf(parties: readonly PartyLimits[]): string {
+/** Returns parties and limits as a text; empty for parties that can have no share. */
+function toShareKey(parties: readonly PartyLimits[]): string {
   let key = keys.get(parties);
   if (key === undefined) {
-    const isEach = parties.some(({ limits }) => limits.concurrentRequests !== undefined);
-    key = isEach ? '' : JSON.stringify(parties.map(scriptParty));
+    const needsRedis = parties.some(({ limits }) => limits.concurrentRequests !== undefined);
+    key = needsRedis ? '' : JSON.stringify(parties.map(toScriptParty));
     keys.set(parties, key);
   }
   return key;

@@ -17,20 +17,20 @@ const mergeMs = 600_000;
 
 /** Maximum of changes in one entry. */
 const maxMerged = 20;
-/** Maximum bytes of the changes between the first and the last one of an entry. */
+/** Maximum bytes of the changes between the first and the last change of an entry. */
 const maxBetween = 16_384;
 
 /** Maximum of entries that one call of Redis reads. */
 const readAtOnce = 200;
-/** Maximum of entries that are read for one page, however few of them match its filter. */
+/** Maximum of entries that are read for one page, however few of them match the filter. */
 const maxRead = 10_000;
 
 /** Maximum characters of an entry's details. See `shortenDetails`. */
 const maxDetails = 4_096;
 
-const details = z.record(z.string(), z.unknown());
-const target = z.object({ kind: z.string(), id: z.string(), name: z.string() });
-const origin = z.object({
+const detailsSchema = z.record(z.string(), z.unknown());
+const targetSchema = z.object({ kind: z.string(), id: z.string(), name: z.string() });
+const originSchema = z.object({
   address: z.string().optional(),
   session: z.string().optional(),
   commandLine: z.string().optional(),
@@ -39,10 +39,10 @@ const origin = z.object({
 const noteSchema = z.object({
   actor: z.object({ id: z.string(), name: z.string() }).nullable(),
   action: z.string(),
-  target: target.nullable(),
-  details,
+  target: targetSchema.nullable(),
+  details: detailsSchema,
   // An entry of another release stays readable, whatever the form of its origin.
-  from: origin.optional().catch(undefined),
+  from: originSchema.optional().catch(undefined),
 });
 const entrySchema = z.object({
   note: storedJson(noteSchema),
@@ -63,18 +63,18 @@ export interface AuditNote {
   actor: { id: string; name: string; role: UserRole } | null;
   /** What was done, such as `key.create` or `user.block`. */
   action: string;
-  target: z.output<typeof target> | null;
+  target: z.output<typeof targetSchema> | null;
   /** Old and new values, never a secret. */
-  details: z.output<typeof details>;
-  /** Whether the changed thing, such as a key, belongs to a team. The quota depends on this; it is not stored. */
+  details: z.output<typeof detailsSchema>;
+  /** Whether the changed thing, such as a key, belongs to a team. Decides on the quota, and is not stored. */
   ofTeam?: boolean | undefined;
   /** Where the change came from; absent if unknown. */
   from?: AuditOrigin | undefined;
 }
 
 /**
- * The origin of a change. From the network, it is an address with a sign-in session, by its name in the list of sessions, or with an admin
- * token. Otherwise, it is a command line.
+ * The origin of a change. A change from the network has an address and either a sign-in session, by its name in the list of sessions, or an
+ * admin token. Any other change has a command line.
  */
 export interface AuditOrigin {
   address?: string | undefined;
@@ -86,8 +86,8 @@ export interface AuditOrigin {
 
 /**
  * One change, or several changes of the same fields of the same thing, from the same origin. For several changes, `count` is their number
- * since `since`. Their details have the values before the first change and after the last one, and as `between` the values after each of
- * the others. Times are in ms since 1970. The ids of later entries are larger.
+ * since `since`. The details have the values before the first change and after the last change, and as `between` the values after each of
+ * the other changes. Times are in ms since 1970. The ids of later entries are larger.
  */
 export type AuditEntry = z.output<typeof noteSchema> & { id: string; at: number; count?: number; since?: number };
 
@@ -106,11 +106,11 @@ export interface AuditFilter {
 
 export interface AuditPage {
   entries: AuditEntry[];
-  /** The cursor of the next page, with older entries; undefined at the end of the trail. A page without entries may have one. */
+  /** The cursor of the next page, with older entries; undefined at the end of the trail. A page without entries may have a cursor. */
   next: string | undefined;
 }
 
-export interface AuditTrailParts {
+export interface AuditTrailOptions {
   /** Returns the milliseconds for which an entry is kept. */
   keptMs: () => Promise<number>;
   report: ReportUnreadable;
@@ -118,17 +118,17 @@ export interface AuditTrailParts {
 
 /**
  * The audit trail: who changed what. Entries are kept for a time that administrators set. Quotas (see `chooseQuota`) bound their number, so
- * that nobody can displace the entries of others. Repeated changes of members are merged. Every method throws `store_unavailable` as
- * KeyStore does.
+ * that nobody can displace the entries of others. Repeated changes of members are merged. Every method throws `store_unavailable` while
+ * Redis is unavailable.
  */
 export class AuditTrail {
   readonly #redis: Redis;
   readonly #names: AccountNames;
   readonly #entries: StoredRecords<z.output<typeof entrySchema>>;
-  readonly #keptMs: AuditTrailParts['keptMs'];
+  readonly #keptMs: AuditTrailOptions['keptMs'];
 
   /** @param prefix start of all names in Redis */
-  constructor(redis: Redis, prefix: string, { keptMs, report }: AuditTrailParts) {
+  constructor(redis: Redis, prefix: string, { keptMs, report }: AuditTrailOptions) {
     const names = accountNames(prefix);
     this.#redis = redis;
     this.#keptMs = keptMs;
@@ -158,7 +158,10 @@ export class AuditTrail {
     });
   }
 
-  /** Returns entries that match a filter, newest first. If `cursor` is defined, they are older than the entry with this id. */
+  /**
+   * Returns entries that match a filter, newest first. If `cursor` is defined, returns only entries that are older than the entry with this
+   * id.
+   */
   async list(filter: AuditFilter = {}, limit = 100, cursor?: string): Promise<AuditPage> {
     const entries: AuditEntry[] = [];
     const oldest = Math.max(filter.from ?? 0, Date.now() - (await this.#keptMs())) * 1_000;
@@ -167,11 +170,11 @@ export class AuditTrail {
       const range = [this.#names.auditIndex, start, String(oldest), 'BYSCORE', 'REV', 'LIMIT', 0, readAtOnce] as const;
       const ids = await callRedis(this.#redis.zrange(...range));
       const found = await Promise.all(ids.map((id) => skipUnreadable(this.#find(id))));
-      for (const [at, entry] of found.entries()) {
-        if (!entry || !passes(entry, filter)) continue;
+      for (const [index, entry] of found.entries()) {
+        if (!entry || !matches(entry, filter)) continue;
         entries.push(entry);
         if (entries.length < limit) continue;
-        const isLast = at === found.length - 1 && ids.length < readAtOnce;
+        const isLast = index === found.length - 1 && ids.length < readAtOnce;
         return { entries, next: isLast ? undefined : entry.id };
       }
       const last = ids.at(-1);
@@ -190,33 +193,37 @@ export class AuditTrail {
     const others = [first, ...between].flatMap(({ details }) =>
       'after' in details ? [details['after']] : 'tooLong' in details ? [details] : [],
     );
-    const passed = others.length === 0 ? {} : { between: others };
-    return { ...note, details: { ...note.details, ...start, ...passed }, id, at, count, since };
+    const middle = others.length === 0 ? {} : { between: others };
+    return { ...note, details: { ...note.details, ...start, ...middle }, id, at, count, since };
   }
 }
 
-/** Returns the largest id that an entry at a time or before it can have. */
+/** Returns the largest id that an entry at the time `to` can have; `+inf` without a time. */
 function newestId(to: number | undefined): string {
   return to === undefined ? '+inf' : String((to + 1) * 1_000 - 1);
 }
 
-function passes(entry: AuditEntry, { actor, action, target: changed, to }: AuditFilter): boolean {
-  if (actor !== undefined && !isBy(entry, actor)) return false;
-  if (changed !== undefined && entry.target?.id !== changed) return false;
+function matches(entry: AuditEntry, { actor, action, target: changedThing, to }: AuditFilter): boolean {
+  if (actor !== undefined && !isMadeBy(entry, actor)) return false;
+  if (changedThing !== undefined && entry.target?.id !== changedThing) return false;
   if (to !== undefined && entry.at > to) return false;
   if (action === undefined) return true;
   return action.endsWith('.*') ? entry.action.startsWith(action.slice(0, -1)) : entry.action === action;
 }
 
-function isBy({ actor, from }: AuditEntry, id: string): boolean {
+function isMadeBy({ actor, from }: AuditEntry, id: string): boolean {
   return actor?.id === id || from?.token?.id === id.replace(/^token:/, '');
 }
 
 /** Returns the same hash for changes of the same fields of the same thing from the same origin, whatever their values are. */
 function actionHash(
   quota: string,
-  { action, target: changed, from, details: { before, after, ...others } }: AuditNote,
+  { action, target: changedThing, from, details: { before, after, ...others } }: AuditNote,
 ): string {
   const fields = typeof after === 'object' && after !== null ? Object.keys(after).sort() : typeof before;
-  return hash('sha256', JSON.stringify([quota, action, changed?.kind, changed?.id, from, others, fields]), 'base64url');
+  return hash(
+    'sha256',
+    JSON.stringify([quota, action, changedThing?.kind, changedThing?.id, from, others, fields]),
+    'base64url',
+  );
 }

@@ -3,7 +3,7 @@ import { priorityClasses, type PriorityClass } from '#shared/core/priority-class
 import { tiers, type Tier } from '#shared/core/tier.ts';
 import { storedJson } from '../redis/stored-value.ts';
 
-/** Maximum bytes of the models of one ceiling as JSON. Access tokens contain them, and headers are bounded in size. */
+/** Maximum bytes of the models of one ceiling as JSON. Access tokens contain the models, and headers are bounded in size. */
 const maxBytes = 2_000;
 
 /**
@@ -29,7 +29,10 @@ export type Ceiling = z.infer<typeof ceilingSchema>;
 
 export const ceilingNames = Object.keys(ceilingSchema.shape) as readonly (keyof Ceiling)[];
 
-/** A ceiling in a record or token. Tiers that this release does not define are dropped; a class that it does not define is `normal`. */
+/**
+ * A ceiling in a record or token. Tiers that this release does not define are dropped. A class that this release does not define becomes
+ * `normal`.
+ */
 export const readCeilingSchema = z.object({
   models: z.array(z.string()).optional(),
   tiers: z
@@ -42,24 +45,24 @@ export const readCeilingSchema = z.object({
 export const storedCeilingSchema = storedJson(readCeilingSchema);
 
 /** The class, tiers and models that a key or a sign-in session may use under its ceilings. */
-export interface Capped {
+export interface CappedSettings {
   class: PriorityClass;
   tiers: readonly Tier[] | undefined;
-  /** The lists of models of those ceilings that have one. */
+  /** The lists of models of those ceilings that have a list. */
   ownerModels?: readonly (readonly string[])[];
 }
 
 /** Applies ceilings to a class and to tiers (undefined: all). */
 export function applyCeilings(
   ceilings: readonly (Ceiling | undefined)[],
-  own: { class: PriorityClass; tiers: readonly Tier[] | undefined },
-): Capped {
+  settings: { class: PriorityClass; tiers: readonly Tier[] | undefined },
+): CappedSettings {
   const ceilingsSet = ceilings.filter((each) => each !== undefined);
-  const tierLists = [own.tiers, ...ceilingsSet.map((each) => each.tiers)].filter((list) => list !== undefined);
+  const tierLists = [settings.tiers, ...ceilingsSet.map((each) => each.tiers)].filter((list) => list !== undefined);
   const [first, ...others] = tierLists;
   const ownerModels = ceilingsSet.flatMap(({ models }) => (models === undefined ? [] : [models]));
   return {
-    class: lowestClass([own.class, ...ceilingsSet.flatMap(({ maxClass }) => maxClass ?? [])]),
+    class: lowestClass([settings.class, ...ceilingsSet.flatMap(({ maxClass }) => maxClass ?? [])]),
     tiers: first?.filter((tier) => others.every((list) => list.includes(tier))),
     ...(ownerModels.length > 0 && { ownerModels }),
   };

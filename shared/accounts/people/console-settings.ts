@@ -10,7 +10,9 @@ import { toStoredFields, storedJson } from '../redis/stored-value.ts';
 
 const maxAddresses = 20;
 
-/** The recipients of the router's alerts: all administrators, nobody, or a list of e-mail addresses. `mails.lua` reads this, too. */
+/**
+ * The recipients of the router's alerts: all administrators, nobody, or a list of e-mail addresses. `mails.lua` reads this setting, too.
+ */
 const alertEmailsSchema = z.strictObject({
   router: z.union([
     z.boolean(),
@@ -52,7 +54,7 @@ const storedNewMembers = storedJson(z.object({ limits: z.object(limitsSchema.sha
 
 const storedAlertEmails = storedJson(z.object(alertEmailsSchema.shape));
 
-export interface PersonStart {
+export interface NewPersonSettings {
   limits?: Limits;
   ceiling?: Ceiling;
 }
@@ -68,10 +70,10 @@ const defaults: ConsoleSettings = {
   alertEmails: { router: true },
 };
 
-/** Values in place of settings that cannot be read. Where one value is stricter than the other, it is the stricter one. */
+/** Values in place of settings that cannot be read. Of a switch, it is the stricter value. */
 const substitutes: ConsoleSettings = { ...defaults, membersMakeKeys: false, requireSecondFactor: true };
 
-/** The settings of the console, in Redis. Every method throws `store_unavailable` as KeyStore does. */
+/** The settings of the console, in Redis. Every method throws `store_unavailable` while Redis is unavailable. */
 export class ConsoleSettingsStore {
   readonly #redis: Redis;
   readonly #names: AccountNames;
@@ -105,8 +107,8 @@ export class ConsoleSettingsStore {
     };
   }
 
-  /** Returns the limits and the ceiling of a new person. Administrators get none, because they could remove them themselves. */
-  async readPersonStart(role: UserRole): Promise<PersonStart> {
+  /** Returns the limits and the ceiling of a new person. Administrators get neither, because they could remove both themselves. */
+  async readNewPersonSettings(role: UserRole): Promise<NewPersonSettings> {
     if (role === 'admin') return {};
     const { limits, ceiling } = (await this.read()).newMembers;
     return { ...(Object.keys(limits).length > 0 && { limits }), ...(Object.keys(ceiling).length > 0 && { ceiling }) };

@@ -13,7 +13,7 @@ import type { UserStore } from './user-store.ts';
 
 const removeUser = new RedisScript(new URL('lua/remove-user.lua', import.meta.url));
 
-export interface DeletePersonParts {
+export interface DeletePersonDependencies {
   redis: Redis;
   /** Start of all names in Redis. */
   prefix: string;
@@ -25,17 +25,18 @@ export interface DeletePersonParts {
 export type PersonDeletion = 'deleted' | 'last admin' | 'unknown';
 
 /**
- * Deletes a person and everything that belongs to them. They are blocked first, so that their keys, tokens and sessions are refused. Then
- * keys and tokens are revoked, batches are cancelled, and webhooks, agent sessions and everything that `removeAllOfOwner` covers are
- * removed. The record is removed last, so that after a crash the call can be repeated. Their use stays in the ledger, under their id.
- * @throws RouterError `store_unavailable` as KeyStore does
+ * Deletes a person and everything that belongs to them. The person is blocked first, so that their keys, tokens and sessions are refused.
+ * Then keys and tokens are revoked, batches are cancelled, and webhooks, agent sessions and everything that `removeAllOfOwner` covers are
+ * removed. The record is removed last, so that after a crash the call can be repeated. The person's use stays in the ledger, under their
+ * id.
+ * @throws RouterError `store_unavailable`
  */
-export async function deletePerson(parts: DeletePersonParts, id: string): Promise<PersonDeletion> {
-  const { redis, prefix, users, keys, adminTokens } = parts;
+export async function deletePerson(dependencies: DeletePersonDependencies, id: string): Promise<PersonDeletion> {
+  const { redis, prefix, users, keys, adminTokens } = dependencies;
   const names = accountNames(prefix);
-  const blocked = await users.change(id, { blocked: true }, Date.now());
-  if (blocked === 'last admin') return blocked;
-  if (blocked !== 'changed') return 'unknown';
+  const outcome = await users.change(id, { blocked: true }, Date.now());
+  if (outcome === 'last admin') return outcome;
+  if (outcome !== 'changed') return 'unknown';
   const keyIds = await callRedis(redis.zrange(names.keysOf(id), '0', '-1'));
   for (const keyId of keyIds) await keys.revoke(keyId, Date.now());
   for (const token of await adminTokens.list(id)) await adminTokens.remove(token);
@@ -43,7 +44,7 @@ export async function deletePerson(parts: DeletePersonParts, id: string): Promis
   await removeAllOfOwner(redis, prefix, id);
   await removeWebhooksOfOwner(redis, prefix, `user:${id}`);
   await removeAgentSessionsOfOwner(redis, prefix, `user:${id}`);
-  await removeNames(parts, id, keyIds);
+  await removeNames(dependencies, id, keyIds);
   const args = {
     id,
     revokedUntil: Date.now() + acceptedMs,
@@ -51,7 +52,7 @@ export async function deletePerson(parts: DeletePersonParts, id: string): Promis
     sessionPrefix: names.session(''),
     programPrefix: names.program(''),
   };
-  const own = [
+  const redisNames = [
     names.user(id),
     names.userEmails,
     names.users,
@@ -65,11 +66,15 @@ export async function deletePerson(parts: DeletePersonParts, id: string): Promis
     names.secondFactor(id),
     names.connectionsOf(id),
   ];
-  return (await removeUser.run(redis, { keys: own, args })) as PersonDeletion;
+  return (await removeUser.run(redis, { keys: redisNames, args })) as PersonDeletion;
 }
 
 /** Removes the names by which lists of requests name the keys and sign-in sessions of the person. */
-async function removeNames({ redis, prefix }: DeletePersonParts, id: string, keyIds: readonly string[]): Promise<void> {
+async function removeNames(
+  { redis, prefix }: DeletePersonDependencies,
+  id: string,
+  keyIds: readonly string[],
+): Promise<void> {
   const names = accountNames(prefix);
   const teams = await callRedis(redis.hkeys(names.teamsOf(id)));
   const identities = [`session:${id}`, ...teams.map((team) => `session:${id}:${team}`)];
@@ -78,7 +83,9 @@ async function removeNames({ redis, prefix }: DeletePersonParts, id: string, key
   await callRedisAll(steps);
 }
 
-/** Returns the name of a deleted person where their id is still stored. It is always the same and does not tell who they were. */
+/**
+ * Returns the name of a deleted person where their id is still stored. The name is always the same and does not tell who the person was.
+ */
 export function deletedName(id: string): string {
   return `deleted person ${id.slice(0, 4)}`;
 }

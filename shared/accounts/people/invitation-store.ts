@@ -6,7 +6,7 @@ import { RedisScript } from '../redis/redis-script.ts';
 import { generateId } from '../keys/generate-key.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
 import { toStoredFields } from '../redis/stored-value.ts';
-import { generateToken, tokenHash } from './secret-token.ts';
+import { generateToken, hashToken } from './secret-token.ts';
 import { userRoles, type UserRole } from './user.ts';
 
 const createInvitation = new RedisScript(new URL('lua/create-invitation.lua', import.meta.url));
@@ -21,7 +21,7 @@ const invitationSchema = z.object({
   teamId: z.string().optional(),
   createdAt: z.coerce.number(),
   expiresAt: z.coerce.number(),
-  /** The administrator who made the invitation. It is withdrawn when they are no longer an administrator, or are blocked. */
+  /** The administrator who made the invitation. The invitation is withdrawn when that person is blocked or no longer an administrator. */
   invitedBy: z.string(),
   /** SHA-256 of the link's token. */
   linkHash: z.string(),
@@ -35,11 +35,11 @@ export interface NewInvitation {
   role: UserRole;
   teamId?: string | undefined;
   invitedBy: string;
-  /** Milliseconds after its creation for which the link can be used. */
-  ms: number;
+  /** Milliseconds after the creation of the invitation for which its link can be used. */
+  usableMs: number;
 }
 
-/** The open invitations, in Redis, where they expire. Every method throws `store_unavailable` as KeyStore does. */
+/** The open invitations, in Redis, where they expire. Every method throws `store_unavailable` while Redis is unavailable. */
 export class InvitationStore {
   readonly #redis: Redis;
   readonly #names: AccountNames;
@@ -65,18 +65,34 @@ export class InvitationStore {
     return this.#records.findAll(await callRedis(this.#redis.zrange(this.#names.invitations, '0', '-1')));
   }
 
-  /** Creates an invitation. Only this call returns its token. Returns `email taken` if a person with an account has the address. */
-  async create(invited: NewInvitation): Promise<CreatedInvitation | 'email taken' | 'no team' | 'too many'> {
-    const { email, role, teamId, invitedBy, ms } = invited;
+  /**
+   * Creates an invitation. Only this call returns the token of its link. Returns `email taken` if a person with an account has the address.
+   */
+  async create(newInvitation: NewInvitation): Promise<CreatedInvitation | 'email taken' | 'no team' | 'too many'> {
+    const { email, role, teamId, invitedBy, usableMs: ms } = newInvitation;
     const token = generateToken();
     const createdAt = Date.now();
     const expiresAt = createdAt + ms;
-    const facts = { id: generateId(), email, role, createdAt, expiresAt, invitedBy, linkHash: tokenHash(token) };
-    const invitation = { ...facts, ...(teamId === undefined ? {} : { teamId }) };
+    const invitationFacts = {
+      id: generateId(),
+      email,
+      role,
+      createdAt,
+      expiresAt,
+      invitedBy,
+      linkHash: hashToken(token),
+    };
+    const invitation = { ...invitationFacts, ...(teamId === undefined ? {} : { teamId }) };
     const { invitation: record, invitationLink, invitations, userEmails, team } = this.#names;
-    const names = [record(facts.id), invitationLink(facts.linkHash), invitations, userEmails, team(teamId ?? '')];
+    const names = [
+      record(invitationFacts.id),
+      invitationLink(invitationFacts.linkHash),
+      invitations,
+      userEmails,
+      team(teamId ?? ''),
+    ];
     const args = {
-      id: facts.id,
+      id: invitationFacts.id,
       email,
       now: createdAt,
       expiresAt,

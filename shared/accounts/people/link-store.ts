@@ -5,8 +5,8 @@ import { RedisScript } from '../redis/redis-script.ts';
 import { generateId } from '../keys/generate-key.ts';
 import { toStoredFields } from '../redis/stored-value.ts';
 import type { InvitationRecord, InvitationStore } from './invitation-store.ts';
-import { isToken, generateToken, tokenHash } from './secret-token.ts';
-import type { PersonStart } from './console-settings.ts';
+import { isToken, generateToken, hashToken } from './secret-token.ts';
+import type { NewPersonSettings } from './console-settings.ts';
 import { hasUsedAccount, isShutOut, type UserRecord } from './user.ts';
 import type { UserStore } from './user-store.ts';
 
@@ -15,10 +15,13 @@ const createFirstAdmin = new RedisScript(new URL('lua/create-first-admin.lua', i
 const issueFirstAdminLink = new RedisScript(new URL('lua/issue-first-admin-link.lua', import.meta.url));
 const resetPassword = new RedisScript(new URL('lua/reset-password.lua', import.meta.url));
 
-/** Milliseconds after its creation for which a link can be used, except for the link of an invitation. */
-export const printedLinkMs = 24 * 3_600_000;
+/** Milliseconds for which a new link can be used. The link of an invitation has a time of its own. */
+export const linkUsableMs = 24 * 3_600_000;
 
-/** End of the stored text of a link that is valid only for a person who never used their account. `reset-password.lua` reads it, too. */
+/**
+ * End of the stored text of a link that is valid only for a person who never used their account. `reset-password.lua` reads this suffix,
+ * too.
+ */
 const unusedAccountSuffix = ':first';
 
 /**
@@ -36,7 +39,10 @@ export interface NewPerson {
   passwordHash: string;
 }
 
-/** The one-time links, in Redis. Their tokens are stored only as SHA-256. Every method throws `store_unavailable` as KeyStore does. */
+/**
+ * The one-time links, in Redis. Their tokens are stored only as SHA-256. Every method throws `store_unavailable` while Redis is
+ * unavailable.
+ */
 export class LinkStore {
   readonly #redis: Redis;
   readonly #names: AccountNames;
@@ -51,18 +57,18 @@ export class LinkStore {
     this.#invitations = invitations;
   }
 
-  /** Issues a link for the first administrator, in place of an earlier one; undefined if there is an administrator who is not blocked. */
+  /** Issues a link for the first administrator, in place of an earlier link; undefined if there is an administrator who is not blocked. */
   async issueFirstAdmin(): Promise<string | undefined> {
     const token = generateToken();
     const { firstAdminLink, admins } = this.#names;
-    const args = { tokenHash: tokenHash(token), usableMs: printedLinkMs };
+    const args = { tokenHash: hashToken(token), usableMs: linkUsableMs };
     const issued = await issueFirstAdminLink.run(this.#redis, { keys: [firstAdminLink, admins], args });
     return issued === 1 ? token : undefined;
   }
 
   /**
-   * Issues a link with which a person can set a new password without the old one. It is valid only in the person's current epoch. So it
-   * becomes void when the person gets a new password, is blocked, or is signed out everywhere.
+   * Issues a link with which a person can set a new password without the old one. The link is valid only in the person's current epoch. So
+   * it becomes void when the person gets a new password, is blocked, or is signed out everywhere.
    */
   async issuePassword(userId: string): Promise<string> {
     return this.#issuePassword(userId, '');
@@ -73,7 +79,7 @@ export class LinkStore {
    * @returns undefined for a person who has used their account
    */
   async issueFirstPassword(user: UserRecord): Promise<string | undefined> {
-    return (await this.#hasComeIn(user)) ? undefined : this.#issuePassword(user.id, unusedAccountSuffix);
+    return (await this.#hasUsedAccount(user)) ? undefined : this.#issuePassword(user.id, unusedAccountSuffix);
   }
 
   /** Removes the second factors of a person who has lost them. */
@@ -84,18 +90,18 @@ export class LinkStore {
   /** Returns what a link permits; undefined for a link that is unknown, used or too old. */
   async find(token: string): Promise<Link | undefined> {
     if (!isToken(token)) return undefined;
-    const hash = tokenHash(token);
+    const hash = hashToken(token);
     const { firstAdminLink, invitationLink, passwordLink } = this.#names;
     const names = [firstAdminLink, invitationLink(hash), passwordLink(hash)];
     const [firstAdmin, invitationId, password] = await callRedis(this.#redis.mget(...names));
     if (firstAdmin === hash) return { kind: 'first-admin' };
     const invitation = invitationId ? await this.#invitations.find(invitationId) : undefined;
-    if (invitation) return (await this.#isInvited(invitation)) ? { kind: 'invitation', invitation } : undefined;
-    const [userId, epoch, only] = password?.split(':') ?? [];
+    if (invitation) return (await this.#isValidInvitation(invitation)) ? { kind: 'invitation', invitation } : undefined;
+    const [userId, epoch, suffix] = password?.split(':') ?? [];
     const user = userId ? await this.#users.find(userId) : undefined;
     if (!user || user.blockedAt !== undefined || String(user.epoch) !== epoch) return undefined;
-    if (only !== undefined && (await this.#hasComeIn(user))) return undefined;
-    return { kind: 'password', user, isPrinted: only === undefined };
+    if (suffix !== undefined && (await this.#hasUsedAccount(user))) return undefined;
+    return { kind: 'password', user, isPrinted: suffix === undefined };
   }
 
   /** Creates the first administrator. Returns `no link` if the link was used meanwhile. */
@@ -103,21 +109,22 @@ export class LinkStore {
     const user = newUser(person, 'admin');
     const { firstAdminLink, admins, userEmails, user: record, users } = this.#names;
     const keys = [firstAdminLink, admins, userEmails, record(user.id), users];
-    const args = { tokenHash: tokenHash(token), ...userScriptArgs(user) };
+    const args = { tokenHash: hashToken(token), ...userScriptArgs(user) };
     const outcome = await createFirstAdmin.run(this.#redis, { keys, args });
     return outcome === 'created' ? user : (outcome as 'no link' | 'email taken');
   }
 
+  /** Creates the account of an invited person. Returns `no link` if the link was used meanwhile. */
   async acceptInvitation(
     token: string,
     { id, email, role, teamId }: InvitationRecord,
     person: Omit<NewPerson, 'email'>,
-    start: PersonStart,
+    start: NewPersonSettings,
   ): Promise<UserRecord | 'no link' | 'email taken'> {
     const user = { ...newUser({ ...person, email }, role), ...start };
     const name = this.#names;
     const keys = [
-      name.invitationLink(tokenHash(token)),
+      name.invitationLink(hashToken(token)),
       name.invitation(id),
       name.invitations,
       name.userEmails,
@@ -139,7 +146,7 @@ export class LinkStore {
    */
   async resetPassword(token: string, userId: string, passwordHash: string): Promise<UserRecord | undefined> {
     const { passwordLink, user, externalAccount } = this.#names;
-    const keys = [passwordLink(tokenHash(token)), user(userId), externalAccount(userId)];
+    const keys = [passwordLink(hashToken(token)), user(userId), externalAccount(userId)];
     const done = await resetPassword.run(this.#redis, { keys, args: { userId, newHash: passwordHash } });
     return done === 1 ? this.#users.find(userId) : undefined;
   }
@@ -147,19 +154,19 @@ export class LinkStore {
   async #issuePassword(userId: string, suffix: '' | typeof unusedAccountSuffix): Promise<string> {
     const token = generateToken();
     const epoch = await callRedis(this.#redis.hget(this.#names.user(userId), 'epoch'));
-    const link = this.#names.passwordLink(tokenHash(token));
-    await callRedis(this.#redis.set(link, `${userId}:${epoch}${suffix}`, 'PX', printedLinkMs));
+    const link = this.#names.passwordLink(hashToken(token));
+    await callRedis(this.#redis.set(link, `${userId}:${epoch}${suffix}`, 'PX', linkUsableMs));
     return token;
   }
 
-  /** Returns whether an invitation is valid. It is not while the administrator who made it is blocked or refused by their provider. */
-  async #isInvited({ invitedBy }: InvitationRecord): Promise<boolean> {
-    const by = await this.#users.find(invitedBy);
-    return by === undefined || !isShutOut(by);
+  /** Returns whether an invitation is valid. It is void while the administrator who made it is blocked or refused by their provider. */
+  async #isValidInvitation({ invitedBy }: InvitationRecord): Promise<boolean> {
+    const inviter = await this.#users.find(invitedBy);
+    return inviter === undefined || !isShutOut(inviter);
   }
 
-  /** Returns whether anybody has used this person's account. Only who has used it can have made keys that store for the person. */
-  async #hasComeIn(user: UserRecord): Promise<boolean> {
+  /** Returns whether anybody has used this person's account. Only somebody who has used it can have made keys that store for the person. */
+  async #hasUsedAccount(user: UserRecord): Promise<boolean> {
     return hasUsedAccount(user) || (await callRedis(this.#redis.exists(this.#names.externalAccount(user.id)))) === 1;
   }
 }

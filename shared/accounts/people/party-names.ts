@@ -3,7 +3,7 @@ import type { TeamStore } from './team-store.ts';
 import type { UserStore } from './user-store.ts';
 
 /**
- * Returns the names of those of the people and teams that exist.
+ * Returns the names of the people and teams among `parties`, as far as they exist.
  * @throws RouterError `store_unavailable`
  */
 export async function partyNames(

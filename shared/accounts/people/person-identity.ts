@@ -15,8 +15,8 @@ export interface IdentityParty {
 }
 
 /**
- * Returns the identity of a person who is signed in, in the console or in a program. It is like that of one of their keys. If they use a
- * team's account, the team is the owner, and the limits and ceilings of both apply.
+ * Returns the identity of a person who is signed in, in the console or in a program. It is like the identity of one of their keys. If they
+ * use a team's account, the team is the owner, and the limits and ceilings of both apply.
  */
 export function identityOfPerson(
   person: IdentityParty,
@@ -39,7 +39,7 @@ export function identityOfPerson(
   });
 }
 
-/** Returns the person in an identity's id, and the team if they use its account; undefined for the identity of a key. */
+/** Returns the person in an identity's id, and the team if the person uses a team's account; undefined for the identity of a key. */
 export function personOfIdentity(id: string): { userId: string; teamId: string | undefined } | undefined {
   if (!id.startsWith(prefix)) return undefined;
   const [userId = '', teamId] = id.slice(prefix.length).split(':');

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 
-const form = /^[\w-]{43}$/;
+const tokenPattern = /^[\w-]{43}$/;
 
 /** Generates a random token of 256 bits, for the id of a sign-in session or a one-time link. It has 43 characters that fit into a URL. */
 export function generateToken(): string {
@@ -8,10 +8,10 @@ export function generateToken(): string {
 }
 
 /** Returns the stored form of a token: its SHA-256. A hash without salt and of low cost is enough, because a token cannot be guessed. */
-export function tokenHash(token: string): string {
+export function hashToken(token: string): string {
   return hash('sha256', token, 'base64url');
 }
 
 export function isToken(text: string): boolean {
-  return form.test(text);
+  return tokenPattern.test(text);
 }

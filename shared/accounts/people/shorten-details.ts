@@ -1,4 +1,4 @@
-/** Characters to which the JSON of a value that is too long is shortened. The second number is used if the first one does not suffice. */
+/** Characters to which the JSON of a value that is too long is shortened. If the first length does not suffice, the second one is used. */
 const keptLengths = [400, 100];
 
 type Details = Record<string, unknown>;

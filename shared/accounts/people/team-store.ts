@@ -59,7 +59,7 @@ export function foldTeamName(name: string): string {
 /** The roles of a team's members by the member's id, or the roles of a person by the team's id. */
 export type Roles = ReadonlyMap<string, TeamRole>;
 
-/** The teams and their members, in Redis. Every method throws `store_unavailable` as KeyStore does. */
+/** The teams and their members, in Redis. Every method throws `store_unavailable` while Redis is unavailable. */
 export class TeamStore {
   readonly #redis: Redis;
   readonly #prefix: string;
@@ -93,11 +93,11 @@ export class TeamStore {
   }
 
   async membersOf(id: string): Promise<Roles> {
-    return rolesOf(await readHash(this.#redis, this.#names.membersOf(id)));
+    return toRoles(await readHash(this.#redis, this.#names.membersOf(id)));
   }
 
   async teamsOf(userId: string): Promise<Roles> {
-    return rolesOf(await readHash(this.#redis, this.#names.teamsOf(userId)));
+    return toRoles(await readHash(this.#redis, this.#names.teamsOf(userId)));
   }
 
   async create(name: string): Promise<TeamRecord> {
@@ -108,7 +108,7 @@ export class TeamStore {
     return team;
   }
 
-  /** Changes the fields in `change`. Returns `stale` if the team is not at revision `ifRevision`. */
+  /** Changes the fields in `change`. Returns `stale` if the revision of the team is not `ifRevision`. */
   async change(id: string, change: TeamChange, ifRevision?: number): Promise<'changed' | 'stale' | 'unknown'> {
     const { limits, ceiling } = change;
     const name = this.#names.team(id);
@@ -147,7 +147,7 @@ export class TeamStore {
   /**
    * Sets the role of a person in a team.
    * @param onlyNew whether to leave the role of an existing member unchanged
-   * @returns the role before: undefined for a new member, `unknown` when the team or the person does not exist
+   * @returns the previous role: undefined for a new member, `unknown` when the team or the person does not exist
    */
   async setMember(
     id: string,
@@ -159,10 +159,10 @@ export class TeamStore {
     const names = [team(id), membersOf(id), user(userId), teamsOf(userId)];
     const before = await setMember.run(this.#redis, { keys: names, args: { teamId: id, userId, role, onlyNew } });
     if (before === '') return undefined;
-    return before === 'unknown' ? before : knownRole(String(before));
+    return before === 'unknown' ? before : toKnownRole(String(before));
   }
 
-  /** Removes a person from a team. Returns false when they were not in it. */
+  /** Removes a person from a team. Returns false when the person was not in the team. */
   async removeMember(id: string, userId: string): Promise<boolean> {
     const steps = this.#redis.multi();
     steps.hdel(this.#names.membersOf(id), userId).hdel(this.#names.teamsOf(userId), id);
@@ -171,11 +171,11 @@ export class TeamStore {
   }
 }
 
-function rolesOf(fields: Record<string, string> = {}): Roles {
-  return new Map(Object.entries(fields).map(([id, role]) => [id, knownRole(role)]));
+function toRoles(fields: Record<string, string> = {}): Roles {
+  return new Map(Object.entries(fields).map(([id, role]) => [id, toKnownRole(role)]));
 }
 
 /** Returns a role that this release defines. Any other role counts as `member`, the lowest one. */
-function knownRole(role: string): TeamRole {
+function toKnownRole(role: string): TeamRole {
   return role === 'owner' ? role : 'member';
 }

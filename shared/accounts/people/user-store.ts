@@ -32,7 +32,7 @@ export type NewUser = Pick<UserRecord, 'name' | 'email' | 'role' | 'limits' | 'w
 
 /**
  * The people, in Redis. They are created by links (see LinkStore), by providers (see ExternalAccounts), and by administrators. Every method
- * throws `store_unavailable` as KeyStore does.
+ * throws `store_unavailable` while Redis is unavailable.
  */
 export class UserStore {
   readonly #redis: Redis;
@@ -73,14 +73,20 @@ export class UserStore {
   /** Returns the names of those people who exist, by id. */
   async readNames(ids: readonly string[]): Promise<Map<string, string>> {
     const names = await Promise.all(ids.map((id) => callRedis(this.#redis.hget(this.#names.user(id), 'name'))));
-    return new Map(ids.flatMap((id, at) => (names[at] ? [[id, names[at]]] : [])));
+    return new Map(ids.flatMap((id, index) => (names[index] ? [[id, names[index]]] : [])));
   }
 
   /** Creates the account of a person who signs in later: with a link for a password, or at a provider with this address. */
   async create(person: NewUser): Promise<UserRecord | 'email taken'> {
     // No password matches an empty hash.
-    const made = { id: generateId(), passwordHash: '', epoch: 0, createdAt: Date.now(), confirmedEmail: person.email };
-    const user: UserRecord = { ...person, ...made };
+    const defaults = {
+      id: generateId(),
+      passwordHash: '',
+      epoch: 0,
+      createdAt: Date.now(),
+      confirmedEmail: person.email,
+    };
+    const user: UserRecord = { ...person, ...defaults };
     const { userEmails, user: record, users, admins } = this.#names;
     const { id: userId, email, role, createdAt } = user;
     const keys = [userEmails, record(userId), users, admins];
@@ -91,8 +97,8 @@ export class UserStore {
 
   /**
    * Changes the fields in the second argument, either all or none. Blocking ends all sign-in sessions and admin tokens of the person, and
-   * deletes their MCP account links. The last administrator stays one. When another administrator is blocked or becomes a member, their
-   * open invitations are withdrawn.
+   * deletes their MCP account links. The last administrator can be neither blocked nor made a member. When another administrator is blocked
+   * or becomes a member, their open invitations are withdrawn.
    * @param ifRevision if the record has another revision, nothing is changed, and the outcome is `stale`
    */
   async change(
@@ -123,7 +129,8 @@ export class UserStore {
   }
 
   /**
-   * Replaces the verified password by a new one, and ends all sign-in sessions and admin tokens. Returns false if it was changed meanwhile.
+   * Replaces the verified password by a new one, and ends all sign-in sessions and admin tokens. Returns false if the password was changed
+   * meanwhile.
    */
   async changePassword(id: string, provenHash: string, newHash: string): Promise<boolean> {
     const keys = [this.#names.user(id)];
@@ -142,7 +149,7 @@ export class UserStore {
 
   /**
    * Changes the address of a person, and ends all their sign-in sessions and admin tokens.
-   * @param by who sets the address; somebody other than the person confirms it by that
+   * @param by who sets the address; an address that somebody else sets is confirmed
    */
   async changeEmail(id: string, email: string, by: 'the person' | 'somebody else'): Promise<EmailChangeOutcome> {
     const { userEmails, user, invitations, invitation } = this.#names;
@@ -167,7 +174,7 @@ export class UserStore {
   }
 
   /**
-   * Does the same as `signOut` for a person whom their provider refuses.
+   * Ends all sign-in sessions, programs and admin tokens of a person whom their provider refuses.
    * @param endsKeys whether their keys are refused as well, until they sign in at the provider again or have a password
    * @param turn `turn` of their account when the router asked the provider, `''` if it had none; undefined if it may have any
    * @returns false, with nothing ended, if they have signed in at the provider since, or do not exist

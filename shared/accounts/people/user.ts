@@ -23,26 +23,29 @@ export const userRecordSchema = z.object({
   role: z.enum(userRoles).catch('member'),
   /** Argon2id, as a PHC string. */
   passwordHash: z.string(),
-  /** Raised by one to end all sign-in sessions of the person. A session is valid only while the epoch is that in which it was opened. */
+  /**
+   * Raised by one to end all sign-in sessions of the person. A session is valid only while the epoch is the same as when the session was
+   * opened.
+   */
   epoch: z.coerce.number(),
   /**
-   * The same for the person's admin tokens. These stay valid when sessions end because the provider cannot be asked about the person.
-   * Absent: 0.
+   * Raised by one to end all admin tokens of the person. Admin tokens stay valid when sessions end because the provider cannot be asked
+   * about the person. Absent: 0.
    */
   tokenEpoch: z.coerce.number().optional(),
   createdAt: z.coerce.number(),
   blockedAt: z.coerce.number().optional(),
   /**
-   * When the person's provider began to refuse them, in ms since 1970. It stays after they are unlinked, until they sign in at a provider
-   * or set a password. It has no effect while they have a password, see `isRefused`. Absent if no provider refuses them.
+   * When the person's provider began to refuse them, in ms since 1970. The time stays after the person is unlinked, until they sign in at a
+   * provider or set a password. It has no effect while they have a password, see `isRefused`. Absent if no provider refuses them.
    */
   refusedAt: z.coerce.number().optional(),
   limits: storedLimitsSchema.optional(),
   weight: storedWeightSchema,
   ceiling: storedCeilingSchema.optional(),
-  /** False if the person wants no alerts by e-mail. `mails.lua` reads it, too. */
+  /** False if the person wants no alerts by e-mail. `mails.lua` reads this field, too. */
   alertEmails: z.stringbool().optional().catch(undefined),
-  /** Time of the last request with a sign-in session. It may be up to a minute old. */
+  /** Time of the last request with a sign-in session. The time may be up to a minute old. */
   lastSeenAt: z.coerce.number().optional(),
   revision: revisionSchema,
 });
@@ -70,7 +73,8 @@ export function isRefused({ refusedAt, passwordHash = '' }: Omit<AccessFields, '
 }
 
 /**
- * Names that are not `.` or `..`, which cannot stand in the path of a URL, or `__proto__`, which cannot be a name in a JavaScript object.
+ * Matches any name but `.` and `..`, which cannot stand in the path of a URL, and `__proto__`, which cannot be a name in a JavaScript
+ * object.
  */
 export const usableName = /^(?!(?:\.{1,2}|__proto__)$)/;
 
@@ -80,9 +84,10 @@ export function hasConfirmedEmail({ email, confirmedEmail }: Pick<UserRecord, 'e
 }
 
 /**
- * Returns whether somebody who has proven elsewhere that they have the address of an account counts as its person. For that, the address
- * must be confirmed, and the person must have signed in with it or never at all. Without the first condition, whoever enters an address
- * would get what is meant for its owner. Without the second one, an administrator who changes a person's address could become that person.
+ * Returns whether somebody who has proven elsewhere that they have the address of an account counts as the account's person. For that, the
+ * address must be confirmed, and the person must have signed in with it or never at all. Without the first condition, whoever enters an
+ * address would get what is meant for its owner. Without the second condition, an administrator who changes a person's address could become
+ * that person.
  */
 export function mayLinkByEmail(user: Pick<UserRecord, 'email' | 'confirmedEmail' | 'usedEmail'>): boolean {
   return hasConfirmedEmail(user) && (user.usedEmail === user.email || !hasUsedAccount(user));
@@ -108,7 +113,7 @@ export const displayNameSchema = z
 
 /**
  * An e-mail address in the form in which addresses are stored and compared: in lower case. Letters outside ASCII are refused before the
- * conversion. The Kelvin sign, for example, has a plain k as its lower case, so that one address would become another one.
+ * conversion. The Kelvin sign, for example, has a plain k as its lower case, so that one address would become another address.
  */
 export const emailSchema = z
   .string()

@@ -10,7 +10,7 @@ const dollars = z.number().nonnegative().max(1_000_000);
  * The name of a model for which a price can be set. It may have slashes and colons, but no spaces. Because it is used in the path of a URL,
  * no part between slashes may be empty, `.` or `..`. `__proto__` is excluded, because an object cannot have a field of that name.
  */
-export const pricedModel = /^(?!__proto__$)(?!(?:.*\/)?\.{0,2}(?:\/|$))[\w.:/@+-]{1,200}$/;
+export const pricedModelPattern = /^(?!__proto__$)(?!(?:.*\/)?\.{0,2}(?:\/|$))[\w.:/@+-]{1,200}$/;
 
 /** The price of a model: US dollars for a million tokens, a picture, a second of sound, a million characters, or a web search. */
 export const modelPriceSchema = z.strictObject({
@@ -60,8 +60,8 @@ const nanoPerTokenAndDollar = 1_000;
 /** A million dollars. No answer costs more, and sums of such costs stay within the whole numbers of Redis. */
 const maxNano = 1e15;
 
-/** Returns the cost of an answer in whole nano-dollars. It is computed exactly and rounded once. Without a price, it is 0. */
-export function costOf(usage: Usage, price: TokenPrice | undefined): number {
+/** Returns the cost of an answer in whole nano-dollars, computed exactly and rounded once. Without a price, the cost is 0. */
+export function computeCost(usage: Usage, price: TokenPrice | undefined): number {
   if (!price) return 0;
   const {
     promptTokens,
@@ -70,7 +70,7 @@ export function costOf(usage: Usage, price: TokenPrice | undefined): number {
     hourCacheWriteTokens: hourTokens = 0,
     completionTokens,
   } = usage;
-  const further = costOfUnits(usage, price);
+  const unitCost = computeUnitCost(usage, price);
   const { input, cachedInput = input, cacheWrite = input, hourCacheWrite = cacheWrite, output } = price;
   const minuteTokens = cacheWriteTokens - hourTokens;
   const newTokens = Math.max(0, promptTokens - cachedTokens - cacheWriteTokens);
@@ -80,7 +80,7 @@ export function costOf(usage: Usage, price: TokenPrice | undefined): number {
     minuteTokens * toMicro(cacheWrite) +
     hourTokens * toMicro(hourCacheWrite) +
     completionTokens * toMicro(output);
-  if (!further && isExact(micro)) return clampNano((micro + 500 - ((micro + 500) % 1_000)) / 1_000);
+  if (!unitCost && isExact(micro)) return clampNano((micro + 500 - ((micro + 500) % 1_000)) / 1_000);
   return new Decimal(newTokens)
     .times(input)
     .plus(new Decimal(cachedTokens).times(cachedInput))
@@ -88,7 +88,7 @@ export function costOf(usage: Usage, price: TokenPrice | undefined): number {
     .plus(new Decimal(hourTokens).times(hourCacheWrite))
     .plus(new Decimal(completionTokens).times(output))
     .times(nanoPerTokenAndDollar)
-    .plus(further ?? 0)
+    .plus(unitCost ?? 0)
     .round()
     .clamp(0, maxNano)
     .toNumber();
@@ -102,20 +102,20 @@ export function computeMaxCost(
   promptTokens: number,
   completionTokens: number,
   price: TokenPrice | undefined,
-  used?: Units,
+  expectedUnits?: Units,
 ): number {
   if (!price) return 0;
   const { input, cacheWrite = input, hourCacheWrite = cacheWrite, output } = price;
   const dearest = Math.max(input, cacheWrite, hourCacheWrite);
   const micro = promptTokens * toMicro(dearest) + completionTokens * toMicro(output);
   const rest = micro % 1_000;
-  const further = costOfUnits({ units: used }, price);
-  if (!further && isExact(micro)) return clampNano((micro - rest) / 1_000 + (rest > 0 ? 1 : 0));
+  const unitCost = computeUnitCost({ units: expectedUnits }, price);
+  if (!unitCost && isExact(micro)) return clampNano((micro - rest) / 1_000 + (rest > 0 ? 1 : 0));
   return new Decimal(promptTokens)
     .times(dearest)
     .plus(new Decimal(completionTokens).times(output))
     .times(nanoPerTokenAndDollar)
-    .plus(further ?? 0)
+    .plus(unitCost ?? 0)
     .ceil()
     .clamp(0, maxNano)
     .toNumber();
@@ -129,7 +129,7 @@ const unitPrices: Record<Unit, { field: 'image' | 'second' | 'characters' | 'sea
 };
 
 /** Returns the exact cost of the units in nano-dollars; undefined if the usage has no units. */
-function costOfUnits(usage: Pick<Usage, 'units'>, price: TokenPrice): Decimal | undefined {
+function computeUnitCost(usage: Pick<Usage, 'units'>, price: TokenPrice): Decimal | undefined {
   if (!usage.units) return undefined;
   let cost = new Decimal(0);
   for (const unit of units) {
@@ -144,7 +144,7 @@ function costOfUnits(usage: Pick<Usage, 'units'>, price: TokenPrice): Decimal | 
   return cost;
 }
 
-/** Returns a price in millionths of a dollar; NaN if that is not a whole number. */
+/** Returns a price in millionths of a dollar; NaN if the price is no whole number of millionths. */
 function toMicro(price: number): number {
   const micro = Math.round(price * 1e6);
   return micro / 1e6 === price ? micro : Number.NaN;

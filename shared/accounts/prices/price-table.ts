@@ -18,7 +18,7 @@ const shipped = new Map(
 );
 
 /** Milliseconds between two reads of the changes, which are read regularly because the notice of a change may be lost. */
-const lookMs = 30_000;
+const refreshEveryMs = 30_000;
 
 /** A price and its source: the shipped table, or the registry file or an administrator (`changed`). */
 export interface ListedPrice extends TokenPrice {
@@ -31,28 +31,28 @@ export interface PriceTableDependencies {
   prefix: string;
   log: Logger;
   /** Returns the current prices of the registry file. */
-  registered: () => Readonly<Record<string, TokenPrice>>;
+  registeredPrices: () => Readonly<Record<string, TokenPrice>>;
   /** Makes every node read the changes again. */
   announce: () => Promise<void>;
 }
 
 /**
- * The prices of models. A change by an administrator takes precedence over the registry file, and that over the shipped table. The shipped
- * prices are those of cloud APIs and apply only to the cloud tier. A model on own hardware, or behind an agent with a subscription, costs
- * nothing unless somebody sets a price for it.
+ * The prices of models. A change by an administrator takes precedence over the registry file, and the registry file over the shipped table.
+ * The shipped prices are those of cloud APIs and apply only to the cloud tier. A model on own hardware, or behind an agent with a
+ * subscription, costs nothing unless somebody sets a price for it.
  *
  * Changes are in Redis, in the hash `<prefix>prices`, one JSON object for each model. A look-up never calls Redis.
  */
 export class PriceTable {
-  readonly #parts: PriceTableDependencies;
+  readonly #dependencies: PriceTableDependencies;
   readonly #timer: NodeJS.Timeout;
   readonly #report: ReportUnreadable;
-  #changed = new Map<string, ModelPrice>();
+  #changes = new Map<string, ModelPrice>();
 
-  constructor(parts: PriceTableDependencies) {
-    this.#parts = parts;
-    this.#report = logUnreadable(parts.log);
-    this.#timer = setInterval(() => void this.refresh(), lookMs);
+  constructor(dependencies: PriceTableDependencies) {
+    this.#dependencies = dependencies;
+    this.#report = logUnreadable(dependencies.log);
+    this.#timer = setInterval(() => void this.refresh(), refreshEveryMs);
   }
 
   close(): void {
@@ -61,13 +61,13 @@ export class PriceTable {
 
   /** Returns the price of a model of a tier; undefined if none is known. The model then costs nothing. */
   priceOf(tier: Tier | undefined, model: string): TokenPrice | undefined {
-    const registered = this.#parts.registered();
-    for (const name of priceNames(model)) {
-      const set = this.#changed.get(name) ?? (Object.hasOwn(registered, name) ? registered[name] : undefined);
+    const registered = this.#dependencies.registeredPrices();
+    for (const name of findPriceNames(model)) {
+      const set = this.#changes.get(name) ?? (Object.hasOwn(registered, name) ? registered[name] : undefined);
       if (set) return set;
     }
     if (tier !== 'cloud') return undefined;
-    for (const name of priceNames(model)) {
+    for (const name of findPriceNames(model)) {
       const price = shipped.get(name);
       if (price) return price;
     }
@@ -78,14 +78,14 @@ export class PriceTable {
   list(): ListedPrice[] {
     const prices = new Map<string, ListedPrice>();
     for (const [model, price] of shipped) prices.set(model, { model, ...price, source: 'shipped' });
-    for (const [model, price] of [...Object.entries(this.#parts.registered()), ...this.#changed])
+    for (const [model, price] of [...Object.entries(this.#dependencies.registeredPrices()), ...this.#changes])
       prices.set(model, { model, ...price, source: 'changed' });
     return [...prices.values()].sort((a, b) => a.model.localeCompare(b.model));
   }
 
   /** Returns the price that an administrator has set for exactly this name; undefined if none was set. */
-  changed(model: string): ModelPrice | undefined {
-    return this.#changed.get(model);
+  findChanged(model: string): ModelPrice | undefined {
+    return this.#changes.get(model);
   }
 
   /**
@@ -100,7 +100,7 @@ export class PriceTable {
   }
 
   /**
-   * Removes a change on every node. Returns whether there was one.
+   * Removes the change of a price on every node. Returns whether there was such a change.
    * @throws RouterError `store_unavailable`
    */
   async remove(model: string): Promise<boolean> {
@@ -109,16 +109,16 @@ export class PriceTable {
 
   /** Reads the changes from Redis. While Redis is unavailable, the known changes stay. */
   async refresh(): Promise<void> {
-    const { redis, log } = this.#parts;
+    const { redis, log } = this.#dependencies;
     try {
       const fields = (await readHash(redis, this.#name)) ?? {};
-      this.#changed = new Map(Object.entries(fields).flatMap(([model, text]) => this.#read(model, text)));
+      this.#changes = new Map(Object.entries(fields).flatMap(([model, text]) => this.#read(model, text)));
     } catch (error) {
       log.debug({ err: error }, 'the prices could not be read');
     }
   }
 
-  /** Parses one change. Returns an empty list if it cannot be read. */
+  /** Parses one change. Returns an empty list if the change cannot be read. */
   #read(model: string, text: string): [string, ModelPrice][] {
     const read = readStored(storedPriceSchema, text);
     if ('value' in read) return [[model, read.value]];
@@ -129,17 +129,17 @@ export class PriceTable {
   async #store<T>(write: (redis: Redis, name: string) => Promise<T>): Promise<T> {
     let result: T;
     try {
-      result = await write(this.#parts.redis, this.#name);
+      result = await write(this.#dependencies.redis, this.#name);
     } catch (error) {
       throw storeUnavailable(error);
     }
     await this.refresh();
-    await this.#parts.announce();
+    await this.#dependencies.announce();
     return result;
   }
 
   get #name(): string {
-    return `${this.#parts.prefix}prices`;
+    return `${this.#dependencies.prefix}prices`;
   }
 }
 
@@ -151,13 +151,13 @@ const namesByModel = new LRUCache<string, readonly string[]>({ max: 1_000 });
  * or `latest`, and the name without a vendor. Aggregators and clouds put the vendor in front of the name (`anthropic/claude-sonnet-4.5`,
  * `us.anthropic.claude-opus-4-5-v1:0`).
  */
-function priceNames(model: string): readonly string[] {
+function findPriceNames(model: string): readonly string[] {
   let names = namesByModel.get(model);
-  if (!names) namesByModel.set(model, (names = namesOf(model)));
+  if (!names) namesByModel.set(model, (names = listPriceNames(model)));
   return names;
 }
 
-function namesOf(model: string): readonly string[] {
+function listPriceNames(model: string): readonly string[] {
   const plain = model.slice(model.lastIndexOf('/') + 1).replace(/^(?:[a-z]{2,6}\.)?anthropic\./, '');
   const names = [model, withoutDate(model), plain, withoutDate(plain), withoutDate(plain).replaceAll('.', '-')];
   return [...new Set(names)];

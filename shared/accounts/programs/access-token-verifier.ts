@@ -16,14 +16,14 @@ const maxKnown = 10_000;
 /** Milliseconds after a token was verified while the store was unavailable until it is verified again. */
 const storeRetryMs = 1_000;
 
-/** Maximum of rounds in which a token is verified. A further round begins when a change was published during the last one. */
+/** Maximum of rounds in which a token is verified. A further round begins when a change was published during the last round. */
 const maxRounds = 10;
 
-export interface AccessTokenVerifierParts {
+export interface AccessTokenVerifierDependencies {
   keys: Pick<SigningKeys, 'find'>;
   users: Pick<UserStore, 'find'>;
   teams: Pick<TeamStore, 'find' | 'membersOf'>;
-  programs: Pick<ProgramStore, 'signedOut'>;
+  programs: Pick<ProgramStore, 'listSignedOut'>;
 }
 
 interface KnownToken {
@@ -48,7 +48,7 @@ interface VerifiedIdentity {
  * made, both are read from the store. While the store is unavailable, the claims count, and the token is verified again every second.
  */
 export class AccessTokenVerifier {
-  readonly #parts: AccessTokenVerifierParts;
+  readonly #dependencies: AccessTokenVerifierDependencies;
   readonly #known = new LRUCache<string, KnownToken>({ max: maxKnown });
   /** When the last change of a person or a team was published, in ms since 1970, by `user:<id>` or `team:<id>`. */
   readonly #changes = new LRUCache<string, number>({
@@ -59,18 +59,18 @@ export class AccessTokenVerifier {
       if (reason === 'evict') this.#changesKnownSince = Date.now();
     },
   });
-  /** Ids of signed-out programs. The number is not bounded, so that no id is dropped early; the store lists all of them, too. */
+  /** Ids of signed-out programs. The number is not bounded, so that no id is dropped early; the store does not bound it either. */
   readonly #signedOut = new LRUCache<string, true>({ ttl: acceptedMs, ttlAutopurge: true });
   /** Changes before this time, in ms since 1970, may have been missed or dropped. */
   #changesKnownSince = Date.now();
   /** Whether the list of signed-out programs was read since `markStale` was last called. */
-  #hasList = false;
+  #hasSignedOutList = false;
   #reading: Promise<void> | undefined;
   /** Counts the published changes. A verification does not count if a change was published after it began. */
   #generation = 0;
 
-  constructor(parts: AccessTokenVerifierParts) {
-    this.#parts = parts;
+  constructor(dependencies: AccessTokenVerifierDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /**
@@ -104,16 +104,16 @@ export class AccessTokenVerifier {
   markStale(): void {
     this.#generation += 1;
     this.#changesKnownSince = Date.now();
-    this.#hasList = false;
+    this.#hasSignedOutList = false;
     this.#known.clear();
   }
 
   async #verifyUnknown(token: string, digest: string): Promise<KeyIdentity> {
-    const claims = await readAccessToken(this.#parts.keys, token);
+    const claims = await readAccessToken(this.#dependencies.keys, token);
     if (!claims) throw invalidToken();
     for (let round = 0; round < maxRounds; round++) {
       const generation = this.#generation;
-      const { identity, isCertain } = await this.#judge(claims);
+      const { identity, isCertain } = await this.#resolveIdentity(claims);
       if (generation !== this.#generation) continue;
       const { sub, sid, team, exp } = claims;
       const parties = [`user:${sub}`, ...(team ? [`team:${team.id}`] : [])];
@@ -126,18 +126,18 @@ export class AccessTokenVerifier {
   }
 
   /**
-   * Returns the identity in the claims, or the one in the store if the claims may be outdated.
+   * Returns the identity in the claims, or the identity in the store if the claims may be outdated.
    * @throws RouterError `invalid_api_key` for a program that is signed out, and for a person who is blocked, deleted, or not in the team
    */
-  async #judge(claims: AccessClaims): Promise<VerifiedIdentity> {
+  async #resolveIdentity(claims: AccessClaims): Promise<VerifiedIdentity> {
     const { sub, sid, user, team } = claims;
-    const isOld = this.#mayHaveChanged(claims);
-    if (isOld && !this.#hasList) await this.#readSignedOut();
+    const mayBeOutdated = this.#mayHaveChanged(claims);
+    if (mayBeOutdated && !this.#hasSignedOutList) await this.#readSignedOut();
     if (this.#signedOut.has(sid)) throw invalidToken();
     const claimed = identityOfPerson({ ...user, id: sub }, team);
-    if (!isOld) return { identity: claimed, isCertain: true };
+    if (!mayBeOutdated) return { identity: claimed, isCertain: true };
     try {
-      return { identity: await this.#read(claims), isCertain: this.#hasList };
+      return { identity: await this.#read(claims), isCertain: this.#hasSignedOutList };
     } catch (error) {
       const isAway = error instanceof RouterError && !(error instanceof UnreadableRecordError);
       if (!isAway || error.code !== 'store_unavailable') throw error;
@@ -145,7 +145,7 @@ export class AccessTokenVerifier {
     }
   }
 
-  /** Returns whether any of a token's claims may have changed since it was made. */
+  /** Returns whether any of a token's claims may have changed since the token was made. */
   #mayHaveChanged({ sub, team, iat }: AccessClaims): boolean {
     const madeAt = iat * 1_000 - clockToleranceMs;
     const changes = [this.#changes.get(`user:${sub}`), team && this.#changes.get(`team:${team.id}`)];
@@ -153,26 +153,26 @@ export class AccessTokenVerifier {
   }
 
   async #read({ sub, epoch, team }: AccessClaims): Promise<KeyIdentity> {
-    const { users, teams } = this.#parts;
-    const [person, account, members] = await Promise.all([
+    const { users, teams } = this.#dependencies;
+    const [person, teamRecord, members] = await Promise.all([
       users.find(sub),
       team && teams.find(team.id),
       team && teams.membersOf(team.id),
     ]);
     if (!person || person.blockedAt !== undefined || person.epoch !== epoch) throw invalidToken();
-    if (team === undefined) return identityOfPerson(partyOf(person));
-    if (!account || members?.has(sub) !== true) throw invalidToken();
-    return identityOfPerson(partyOf(person), partyOf(account));
+    if (team === undefined) return identityOfPerson(toParty(person));
+    if (!teamRecord || members?.has(sub) !== true) throw invalidToken();
+    return identityOfPerson(toParty(person), toParty(teamRecord));
   }
 
   /** Reads the list of signed-out programs. While the store is unavailable, only the known signed-out programs are refused. */
   async #readSignedOut(): Promise<void> {
     const generation = this.#changesKnownSince;
-    this.#reading ??= this.#parts.programs
-      .signedOut()
+    this.#reading ??= this.#dependencies.programs
+      .listSignedOut()
       .then((ids) => {
         for (const id of ids) this.#signedOut.set(id, true);
-        if (generation === this.#changesKnownSince) this.#hasList = true;
+        if (generation === this.#changesKnownSince) this.#hasSignedOutList = true;
       })
       .catch((error: unknown) => {
         if (!(error instanceof RouterError) || error.code !== 'store_unavailable') throw error;
@@ -184,7 +184,7 @@ export class AccessTokenVerifier {
   }
 }
 
-function partyOf({ id, name, limits, weight, ceiling }: IdentityParty): IdentityParty {
+function toParty({ id, name, limits, weight, ceiling }: IdentityParty): IdentityParty {
   return { id, name, limits, weight, ceiling };
 }
 

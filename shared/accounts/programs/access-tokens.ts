@@ -4,6 +4,7 @@ import { limitsSchema, type Limits } from '../limits/limits.ts';
 import { readCeilingSchema, type Ceiling } from '../people/ceiling.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
+/** Milliseconds for which an access token is valid. */
 export const accessTokenMs = 900_000;
 
 /** Maximum difference between the clocks of nodes, in milliseconds. */
@@ -54,8 +55,8 @@ export type NewClaims = Omit<AccessClaims, 'iat' | 'exp'>;
  * Signs an access token, a JWT (RFC 9068).
  * @throws RouterError `store_unavailable`
  */
-export async function signAccessToken(keys: Pick<SigningKeys, 'current'>, claims: NewClaims): Promise<string> {
-  const { id, privateKey } = await keys.current();
+export async function signAccessToken(keys: Pick<SigningKeys, 'ensureCurrent'>, claims: NewClaims): Promise<string> {
+  const { id, privateKey } = await keys.ensureCurrent();
   const now = Math.floor(Date.now() / 1_000);
   return new SignJWT(claims)
     .setProtectedHeader({ alg: algorithm, typ: tokenType, kid: id })
@@ -68,7 +69,7 @@ export async function signAccessToken(keys: Pick<SigningKeys, 'current'>, claims
 
 /**
  * Returns the claims of an access token of this cluster; undefined for a token that is forged, expired, or of another cluster.
- * @throws RouterError `store_unavailable` when its key is not known and the store does not answer
+ * @throws RouterError `store_unavailable` when the token's key is not known and the store does not answer
  */
 export async function readAccessToken(
   keys: Pick<SigningKeys, 'find'>,

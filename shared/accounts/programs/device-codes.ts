@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
 import { generateId } from '../keys/generate-key.ts';
-import { generateToken, tokenHash, isToken } from '../people/secret-token.ts';
+import { generateToken, hashToken, isToken } from '../people/secret-token.ts';
 import type { UserRecord } from '../people/user.ts';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { callRedis, readHash } from '../redis/call-redis.ts';
@@ -18,7 +18,7 @@ const beginDevice = new RedisScript(new URL('lua/begin-device.lua', import.meta.
 const claimDevice = new RedisScript(new URL('lua/claim-device.lua', import.meta.url));
 const decideDevice = new RedisScript(new URL('lua/decide-device.lua', import.meta.url));
 
-/** Milliseconds after the beginning of a sign-in for which a person can approve it. */
+/** Milliseconds after the beginning of a sign-in in which a person can approve it. */
 export const deviceLifeMs = 600_000;
 
 /** Minimum of milliseconds between two polls of a device. Each poll that comes too early makes the minimum five seconds longer. */
@@ -39,7 +39,7 @@ const maxPerAddress = 50;
 const codeLetters = 'BCDFGHJKLMNPQRSTVWXZ';
 const codeLength = 8;
 
-/** Maximum of tries to find a code that is not in use. With 10,000 codes in use, one in two million codes is. */
+/** Maximum of tries to find a code that is not in use. When 10,000 sign-ins wait, one in two million codes is in use. */
 const maxCodeTries = 4;
 
 const deviceSchema = z.object({
@@ -60,8 +60,8 @@ export interface DeviceStart {
 }
 
 /**
- * The state of a sign-in. `signedOut` has the ids of programs that were signed out because the person had too many. It is the same when the
- * device claims the program again.
+ * The state of a sign-in. `signedOut` has the ids of programs that were signed out because the person had too many. The ids are the same
+ * when the device claims the program again.
  */
 export type DeviceOutcome =
   | { state: 'pending' | 'slow down' | 'denied' | 'expired' }
@@ -69,7 +69,7 @@ export type DeviceOutcome =
 
 /**
  * Sign-ins of programs by device flow (RFC 8628) in Redis, where they stay until the device gets the person's decision. Device codes are
- * stored only as SHA-256, and every code leads to one program at most. Every method throws `store_unavailable` as KeyStore does.
+ * stored only as SHA-256, and every code leads to one program at most. Every method throws `store_unavailable` while Redis is unavailable.
  */
 export class DeviceCodes {
   readonly #redis: Redis;
@@ -91,14 +91,14 @@ export class DeviceCodes {
     clientId,
   }: Pick<DeviceRequest, 'client' | 'address'> & { clientId?: string | undefined }): Promise<DeviceStart> {
     const deviceCode = generateToken();
-    const deviceHash = tokenHash(deviceCode);
+    const deviceHash = hashToken(deviceCode);
     const now = Date.now();
-    const clientHash = clientId === undefined ? undefined : tokenHash(clientId);
+    const clientHash = clientId === undefined ? undefined : hashToken(clientId);
     const from = addressGroup(address);
     const facts = { client, clientHash, address, from, createdAt: now, state: 'pending', intervalMs: devicePollMs };
     const fields = toStoredFields(facts);
     for (let attempt = 0; attempt < maxCodeTries; attempt++) {
-      const userCode = newUserCode();
+      const userCode = generateUserCode();
       const keys = [
         this.#names.device(deviceHash),
         this.#names.userCode(userCode),
@@ -107,14 +107,15 @@ export class DeviceCodes {
       ];
       const args = { deviceHash, now, liveMs: deviceLifeMs, most: maxWaiting, maxPerAddress, fields };
       const [outcome, waitMs = 0] = (await beginDevice.run(this.#redis, { keys, args })) as [string, number?];
-      if (outcome === 'begun') return { deviceCode, userCode: shownCode(userCode) };
-      if (outcome === 'too many') throw tooMany(waitMs);
+      if (outcome === 'begun') return { deviceCode, userCode: formatUserCode(userCode) };
+      if (outcome === 'too many') throw tooManySignInsError(waitMs);
     }
-    throw tooMany(0);
+    throw tooManySignInsError(0);
   }
 
   /**
-   * Returns the waiting sign-in of a code that a person has entered, in any spelling (see `isUserCode`); undefined if there is none.
+   * Returns the waiting sign-in of a code that a person has entered, in any spelling (see `isUserCode`); undefined if no sign-in waits for
+   * this code.
    */
   async find(entered: string): Promise<DeviceRequest | undefined> {
     const code = readUserCode(entered);
@@ -136,14 +137,14 @@ export class DeviceCodes {
 
   /**
    * Returns the state of a device's sign-in. An approved sign-in becomes a program, once. A claim that is repeated within a minute returns
-   * the same program, unless that was refreshed meanwhile.
-   * @param clientId the `client_id` of the program; if the sign-in was begun with another one, its state is `expired`
+   * the same program, unless the program was refreshed meanwhile.
+   * @param clientId the `client_id` of the program; if the sign-in was begun with another `client_id`, its state is `expired`
    */
   async claim(deviceCode: string, clientId?: string): Promise<DeviceOutcome> {
     if (!isToken(deviceCode)) return { state: 'expired' };
     const now = Date.now();
     const args = {
-      clientHash: clientId === undefined ? undefined : tokenHash(clientId),
+      clientHash: clientId === undefined ? undefined : hashToken(clientId),
       now,
       slackMs,
       claimedMs,
@@ -156,7 +157,7 @@ export class DeviceCodes {
       programPrefix: this.#names.program(''),
       programsOfPrefix: this.#names.programsOf(''),
     };
-    const keys = [this.#names.device(tokenHash(deviceCode)), this.#names.revokedPrograms];
+    const keys = [this.#names.device(hashToken(deviceCode)), this.#names.revokedPrograms];
     const outcome = (await claimDevice.run(this.#redis, { keys, args })) as string[];
     const [state, programId = '', userId = '', teamId = '', ...signedOut] = outcome;
     if (state !== 'approved') return { state: state as 'pending' | 'slow down' | 'denied' | 'expired' };
@@ -174,18 +175,18 @@ export class DeviceCodes {
 }
 
 /** @param waitMs milliseconds until a waiting sign-in expires */
-function tooMany(waitMs: number): RouterError {
+function tooManySignInsError(waitMs: number): RouterError {
   const retryAfter = Math.max(1, Math.ceil(waitMs / 1_000));
   const [amount, unit] = retryAfter > 60 ? [Math.ceil(retryAfter / 60), 'minute'] : [retryAfter, 'second'];
   const message = `Too many programs are signing in. Try again in ${amount} ${unit}${amount === 1 ? '' : 's'}.`;
   return new RouterError('rate_limit_exceeded', message, { retryAfter });
 }
 
-function newUserCode(): string {
+function generateUserCode(): string {
   return Array.from({ length: codeLength }, () => codeLetters.charAt(randomInt(codeLetters.length))).join('');
 }
 
-function shownCode(code: string): string {
+function formatUserCode(code: string): string {
   return `${code.slice(0, codeLength / 2)}-${code.slice(codeLength / 2)}`;
 }
 

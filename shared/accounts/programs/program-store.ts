@@ -10,24 +10,24 @@ import type { RefreshToken } from './refresh-token.ts';
 const refreshProgram = new RedisScript(new URL('lua/refresh-program.lua', import.meta.url));
 const signOutProgram = new RedisScript(new URL('lua/sign-out-program.lua', import.meta.url));
 
-/** Milliseconds after its last refresh for which a program stays signed in. */
+/** Milliseconds after the last refresh of a program for which it stays signed in. */
 export const programIdleMs = 30 * 24 * 3_600_000;
-/** Milliseconds after its sign-in until a program is signed out, however often it was refreshed. */
+/** Milliseconds after the sign-in of a program until it is signed out, however often it was refreshed. */
 const programMaxMs = 180 * 24 * 3_600_000;
 
-/** Maximum of programs of a person. If a person has more, the oldest one is signed out. */
+/** Maximum of programs of a person. If a person has more, the oldest program is signed out. */
 export const maxProgramsPerUser = 50;
 
 /**
- * Milliseconds after a refresh for which the refresh token before the current one may be presented again, because the reply may have been
- * lost. A program that lost the reply may try again only when its access token has expired.
+ * Milliseconds after a refresh for which the previous refresh token may be presented again, because the reply may have been lost. A program
+ * that lost the reply may try again only when its access token has expired.
  */
 const repeatMs = accessTokenMs;
 
 const programSchema = z.object({
   id: z.string(),
   userId: z.string(),
-  /** The epoch of the program's person when it was signed in. */
+  /** The epoch of the program's person when the program was signed in. */
   epoch: z.coerce.number(),
   teamId: z.string().optional(),
   /** The name that the program gives itself. */
@@ -48,14 +48,17 @@ export interface SignOutBy {
   generation?: number | undefined;
 }
 
-/** A program that was signed out now. `isReplayed`: whether by a refresh token that was replaced before, which may be stolen. */
+/**
+ * A program that was signed out now. `isReplayed`: whether this was done with a refresh token that was replaced before, which may be
+ * stolen.
+ */
 export interface SignedOut {
   userId: string;
   isReplayed: boolean;
 }
 
 /** The outcome of a refresh. `ended`, `replayed`: the program was signed out now. `late`: the token was replaced after it was presented. */
-export type Refresh =
+export type RefreshOutcome =
   | { state: 'refreshed'; token: RefreshToken; userId: string; teamId: string | undefined }
   | { state: 'ended' | 'replayed'; userId: string }
   | { state: 'unknown' }
@@ -63,8 +66,8 @@ export type Refresh =
 
 /**
  * The programs that people have signed in, in Redis. A program ends when it is signed out, or when all sign-in sessions of its person are
- * ended. It also ends when it was not refreshed for 30 days, and 180 days after its sign-in. Every method throws `store_unavailable` as
- * KeyStore does.
+ * ended. It also ends when it was not refreshed for 30 days, and 180 days after its sign-in. Every method throws `store_unavailable` while
+ * Redis is unavailable.
  */
 export class ProgramStore {
   readonly #redis: Redis;
@@ -95,7 +98,7 @@ export class ProgramStore {
   async refresh(
     { programId: id, generation }: RefreshToken,
     programBefore: Pick<Program, 'generation'>,
-  ): Promise<Refresh> {
+  ): Promise<RefreshOutcome> {
     const now = Date.now();
     const args = {
       id,
@@ -112,7 +115,7 @@ export class ProgramStore {
     };
     const keys = [this.#names.program(id), this.#names.revokedPrograms];
     const outcome = (await refreshProgram.run(this.#redis, { keys, args })) as [
-      Refresh['state'],
+      RefreshOutcome['state'],
       ...(string | number)[],
     ];
     const [state, next = 0, userId = '', teamId = ''] = outcome;
@@ -135,7 +138,7 @@ export class ProgramStore {
   }
 
   /** Returns the ids of signed-out programs whose access tokens may not have expired yet. */
-  async signedOut(): Promise<string[]> {
+  async listSignedOut(): Promise<string[]> {
     const name = this.#names.revokedPrograms;
     const steps = this.#redis.multi().zremrangebyscore(name, '-inf', Date.now()).zrange(name, '0', '-1');
     const [, ids] = await callRedisAll(steps);

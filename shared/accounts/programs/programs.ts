@@ -27,7 +27,7 @@ export type TokenOutcome =
   | { state: 'ended' | 'replayed'; programId: string; userId: string }
   | { state: 'pending' | 'slow down' | 'denied' | 'expired' | 'unknown' };
 
-export interface ProgramsParts {
+export interface ProgramsDependencies {
   /** Returns the secrets of the cluster, newest first; an empty list while they are not known. */
   secrets: () => readonly Uint8Array[];
   users: UserStore;
@@ -40,20 +40,22 @@ interface Parties {
   team: TeamRecord | undefined;
 }
 
-/** The programs that people sign in by device flow, and their tokens. Every method throws `store_unavailable` as KeyStore does. */
+/**
+ * The programs that people sign in by device flow, and their tokens. Every method throws `store_unavailable` while Redis is unavailable.
+ */
 export class Programs {
   readonly store: ProgramStore;
   readonly devices: DeviceCodes;
   readonly verifier: AccessTokenVerifier;
   readonly #keys: SigningKeys;
   readonly #refreshTokens: RefreshTokens;
-  readonly #parts: ProgramsParts;
+  readonly #dependencies: ProgramsDependencies;
   #confirm: Confirm = async () => 'confirmed';
 
   /** @param prefix start of all names in Redis */
-  constructor(redis: Redis, prefix: string, parts: ProgramsParts) {
-    const { secrets, users, teams, report } = parts;
-    this.#parts = parts;
+  constructor(redis: Redis, prefix: string, dependencies: ProgramsDependencies) {
+    const { secrets, users, teams, report } = dependencies;
+    this.#dependencies = dependencies;
     this.#keys = new SigningKeys(redis, prefix, secrets);
     this.#refreshTokens = new RefreshTokens(secrets);
     this.store = new ProgramStore(redis, prefix, report);
@@ -77,17 +79,17 @@ export class Programs {
     clientId?: string,
     onSignedOut?: (programId: string) => Promise<void>,
   ): Promise<TokenOutcome> {
-    // This call may fail, so it comes before the code is used up.
-    await this.#keys.current();
+    // Reading the key may fail, so it comes before the code is used up.
+    await this.#keys.ensureCurrent();
     const outcome = await this.devices.claim(deviceCode, clientId);
     if (outcome.state !== 'approved') return outcome;
     const { programId, userId } = outcome;
     for (const old of outcome.signedOut) await onSignedOut?.(old);
     const program = await this.store.find(programId);
-    const parties = program ? await this.#partiesOf(program) : 'refused';
+    const parties = program ? await this.#findParties(program) : 'refused';
     if (typeof parties === 'object') return this.#issue({ programId, generation: 0 }, parties);
     await this.store.signOut(programId);
-    // The code is used up, and the program has no token for another try. So its person has to sign it in again.
+    // The code is used up, and the program has no token for another try. So the person has to sign the program in again.
     if (parties === 'unknown') {
       // An earlier reply to the same code may have arrived, with tokens.
       await onSignedOut?.(programId);
@@ -101,14 +103,15 @@ export class Programs {
    * @throws UnconfirmedError while it is not known whether the provider refuses the person; the token can then be used again
    */
   async refresh(refreshToken: string): Promise<TokenOutcome> {
-    const token = this.#read(refreshToken);
+    const token = this.#readRefreshToken(refreshToken);
     if (!token) return { state: 'unknown' };
-    await this.#keys.current();
+    await this.#keys.ensureCurrent();
     const { programId } = token;
     const program = await this.store.find(programId);
     if (!program) return { state: 'unknown' };
-    // This may take long, so it comes before the token is replaced. A client that stops waiting meanwhile still has the newest token.
-    const parties = await this.#partiesOf(program);
+    // Asking the provider may take long, so it comes before the token is replaced. A client that stops waiting meanwhile still has the
+    // newest token.
+    const parties = await this.#findParties(program);
     if (parties === 'unknown') throw new UnconfirmedError();
     if (parties === 'refused') {
       await this.store.signOut(programId);
@@ -116,7 +119,7 @@ export class Programs {
     }
     const outcome = await this.store.refresh(token, program);
     if (outcome.state === 'unknown') return outcome;
-    if (outcome.state === 'late') throw late();
+    if (outcome.state === 'late') throw lateTokenError();
     if (outcome.state !== 'refreshed') return { ...outcome, programId };
     return this.#issue(outcome.token, parties);
   }
@@ -125,13 +128,13 @@ export class Programs {
   async signOut(token: string): Promise<(SignedOut & { programId: string }) | undefined> {
     const programId = await this.readProgramId(token);
     if (programId === undefined) return undefined;
-    const signedOut = await this.store.signOut(programId, { generation: this.#read(token)?.generation });
+    const signedOut = await this.store.signOut(programId, { generation: this.#readRefreshToken(token)?.generation });
     return signedOut && { ...signedOut, programId };
   }
 
   /** Returns the id of the program of an access token or a refresh token, signed in or not; undefined for any other text. */
   async readProgramId(token: string): Promise<string | undefined> {
-    return this.#read(token)?.programId ?? (await readAccessToken(this.#keys, token))?.sid;
+    return this.#readRefreshToken(token)?.programId ?? (await readAccessToken(this.#keys, token))?.sid;
   }
 
   close(): void {
@@ -142,11 +145,11 @@ export class Programs {
    * Returns the person and the team of a program. Returns `refused` if the person is refused or not in the team, `unknown` if the provider
    * cannot be asked.
    */
-  async #partiesOf(program: Program): Promise<Parties | Exclude<Confirmation, 'confirmed'>> {
-    const { users, teams } = this.#parts;
+  async #findParties(program: Program): Promise<Parties | Exclude<Confirmation, 'confirmed'>> {
+    const { users, teams } = this.#dependencies;
     const { userId, teamId } = program;
     const known = await users.find(userId);
-    if (!isIn(known, program)) return 'refused';
+    if (!isSignedIn(known, program)) return 'refused';
     const confirmation = await this.#confirm(known);
     if (confirmation !== 'confirmed') return confirmation;
     // The person is read again, because the confirmation may have taken long, and may have changed the record.
@@ -156,7 +159,7 @@ export class Programs {
       teamId === undefined ? undefined : teams.membersOf(teamId),
     ]);
     const isOfTeam = teamId === undefined || (team && members?.has(userId) === true);
-    return isIn(person, program) && isOfTeam ? { person, team } : 'refused';
+    return isSignedIn(person, program) && isOfTeam ? { person, team } : 'refused';
   }
 
   async #issue(token: RefreshToken, { person, team }: Parties): Promise<TokenOutcome> {
@@ -165,38 +168,40 @@ export class Programs {
       sub: person.id,
       sid: programId,
       epoch: person.epoch,
-      user: claimed(person),
-      ...(team && { team: { ...claimed(team), id: team.id } }),
+      user: toClaims(person),
+      ...(team && { team: { ...toClaims(team), id: team.id } }),
     });
     const refreshToken = this.#refreshTokens.write(token);
-    if (refreshToken === undefined) throw secretUnknown();
+    if (refreshToken === undefined) throw secretUnknownError();
     const tokens = { email: person.email, accessToken, expiresIn: accessTokenMs / 1_000, refreshToken };
     return { state: 'issued', tokens, programId, userId: person.id };
   }
 
   /** @throws RouterError `store_unavailable` while the secret of the cluster is not known */
-  #read(refreshToken: string): RefreshToken | undefined {
-    if (this.#parts.secrets().length === 0) throw secretUnknown();
+  #readRefreshToken(refreshToken: string): RefreshToken | undefined {
+    if (this.#dependencies.secrets().length === 0) throw secretUnknownError();
     return this.#refreshTokens.read(refreshToken);
   }
 }
 
 /** Returns whether a person exists, is not blocked, and has not signed out everywhere since the program was signed in. */
-function isIn(person: UserRecord | undefined, { epoch }: Program): person is UserRecord {
+function isSignedIn(person: UserRecord | undefined, { epoch }: Program): person is UserRecord {
   return person !== undefined && person.blockedAt === undefined && person.epoch === epoch;
 }
 
-function claimed({ name, limits, weight, ceiling }: ClaimedParty): ClaimedParty {
+function toClaims({ name, limits, weight, ceiling }: ClaimedParty): ClaimedParty {
   return { name, ...(limits && { limits }), ...(weight !== undefined && { weight }), ...(ceiling && { ceiling }) };
 }
 
-function secretUnknown(): RouterError {
+function secretUnknownError(): RouterError {
   const message = 'The secret of the cluster is not known yet. Please try again soon.';
   return new RouterError('store_unavailable', message, { retryAfter: 2 });
 }
 
-/** The error for a token that was replaced after it was presented. The client, or another one with the same tokens, has a newer one. */
-function late(): RouterError {
+/**
+ * The error for a token that was replaced after it was presented. The client, or another client with the same tokens, has a newer token.
+ */
+function lateTokenError(): RouterError {
   const message = 'The refresh token was replaced meanwhile. Try again with the newest one.';
   return new RouterError('store_unavailable', message, { retryAfter: 2 });
 }

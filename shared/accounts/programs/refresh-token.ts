@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { deriveKey } from '#shared/core/seal.ts';
 import { isKeyId } from '../keys/parse-key.ts';
 
-const form = /^rtr_refresh_([^_]+)_(\d{1,9})_[\w-]{43}$/;
+const tokenPattern = /^rtr_refresh_([^_]+)_(\d{1,9})_[\w-]{43}$/;
 
 /** The content of a refresh token: the program, and the number of the token among the tokens of the program, from 0. */
 export interface RefreshToken {
@@ -12,12 +12,12 @@ export interface RefreshToken {
 
 /**
  * Writes and reads refresh tokens: `rtr_refresh_<program>_<generation>_<HMAC-SHA-256>`. The store keeps only the current generation of a
- * program. So no secret of a token is stored, and an old token can be distinguished from a forged one.
+ * program. So no secret of a token is stored, and an old token can be distinguished from a forged token.
  */
 export class RefreshTokens {
   readonly #secrets: () => readonly Uint8Array[];
 
-  /** @param secrets returns the secrets of the cluster, newest first; the first one makes tokens, all verify them */
+  /** @param secrets returns the secrets of the cluster, newest first; the first secret makes tokens, every secret verifies them */
   constructor(secrets: () => readonly Uint8Array[]) {
     this.#secrets = secrets;
   }
@@ -30,7 +30,7 @@ export class RefreshTokens {
 
   /** Returns the content of a token; undefined for any text that is no token of this cluster. */
   read(text: string): RefreshToken | undefined {
-    const [, programId = '', generation] = form.exec(text) ?? [];
+    const [, programId = '', generation] = tokenPattern.exec(text) ?? [];
     if (!isKeyId(programId)) return undefined;
     const token = { programId, generation: Number(generation) };
     const bytes = Buffer.from(text);

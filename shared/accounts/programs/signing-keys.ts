@@ -13,14 +13,14 @@ const readKeys = new RedisScript(new URL('lua/read-signing-keys.lua', import.met
 /** Milliseconds after a key was made until a new key signs in its place. */
 const rotateMs = 30 * 24 * 3_600_000;
 
-/** Milliseconds after its successor was made for which a key still verifies. No access token lasts that long. */
+/** Milliseconds for which a key still verifies after its successor was made. No access token lasts that long. */
 const keepMs = 3_600_000;
 
 /** Maximum of keys in the store. There are more than two only if nodes have different secrets. */
 const maxKeys = 4;
 
 /** Milliseconds after the keys were read until they are read again because of an unknown key. */
-const lookEveryMs = 1_000;
+const rereadAfterMs = 1_000;
 
 const storedKeySchema = storedJson(z.object({ createdAt: z.number(), sealed: z.string() }));
 
@@ -57,9 +57,9 @@ export class SigningKeys {
   readonly #name: string;
   readonly #secrets: () => readonly Uint8Array[];
   #known: ReadonlyMap<string, SigningKey> = new Map();
-  #looking: Promise<void> | undefined;
-  #lookedAt = -Infinity;
-  readonly #look = (): void => void this.#lookOnce().catch(() => undefined);
+  #reading: Promise<void> | undefined;
+  #readAt = -Infinity;
+  readonly #readInBackground = (): void => void this.#readShared().catch(() => undefined);
 
   /**
    * @param prefix start of all names in Redis
@@ -69,25 +69,25 @@ export class SigningKeys {
     this.#redis = redis;
     this.#name = accountNames(prefix).signingKeys;
     this.#secrets = secrets;
-    redis.on('ready', this.#look);
+    redis.on('ready', this.#readInBackground);
   }
 
   close(): void {
-    this.#redis.off('ready', this.#look);
+    this.#redis.off('ready', this.#readInBackground);
   }
 
   /**
-   * Returns the key that signs now. Makes one if there is none, or if the newest one is too old.
+   * Returns the key that signs now. Makes a key if there is none, or if the newest key is too old.
    * @throws RouterError `store_unavailable`
    */
-  async current(): Promise<SigningKey> {
+  async ensureCurrent(): Promise<SigningKey> {
     const { opened, newest: after } = await this.#read();
     const [newest] = opened;
     if (newest && Date.now() - newest.createdAt < rotateMs) return newest;
-    // There is no key, it is too old, or this node's secrets cannot open it. Another node may add a new key first.
-    const [made] = (await this.#read({ ...generateKey(this.#sealer()), after })).opened;
-    if (!made) throw unavailable();
-    return made;
+    // There is no key, or the newest key is too old, or this node's secrets cannot open it. Another node may add a new key first.
+    const [key] = (await this.#read({ ...generateKey(this.#sealer()), after })).opened;
+    if (!key) throw unavailableError();
+    return key;
   }
 
   /**
@@ -97,19 +97,19 @@ export class SigningKeys {
   async find(id: string): Promise<SigningKey | undefined> {
     const known = this.#known.get(id);
     if (known) return known;
-    if (performance.now() - this.#lookedAt >= lookEveryMs) await this.#lookOnce();
+    if (performance.now() - this.#readAt >= rereadAfterMs) await this.#readShared();
     return this.#known.get(id);
   }
 
-  async #lookOnce(): Promise<void> {
-    this.#looking ??= this.#read()
+  async #readShared(): Promise<void> {
+    this.#reading ??= this.#read()
       .then(() => {
-        this.#lookedAt = performance.now();
+        this.#readAt = performance.now();
       })
       .finally(() => {
-        this.#looking = undefined;
+        this.#reading = undefined;
       });
-    await this.#looking;
+    await this.#reading;
   }
 
   /**
@@ -121,8 +121,8 @@ export class SigningKeys {
     const args = { now: Date.now(), keepMs, most: maxKeys, added };
     const stored = (await readKeys.run(this.#redis, { keys: [this.#name], args })) as string[];
     const opened: SigningKey[] = [];
-    for (let at = 0; at < stored.length; at += 2) {
-      const key = this.#open(stored[at] ?? '', stored[at + 1] ?? '', sealer);
+    for (let index = 0; index < stored.length; index += 2) {
+      const key = this.#open(stored[index] ?? '', stored[index + 1] ?? '', sealer);
       if (key) opened.push(key);
     }
     this.#known = new Map(opened.map((key) => [key.id, key]));
@@ -143,7 +143,7 @@ export class SigningKeys {
 
   #sealer(): Sealer {
     const sealer = createMultiKeySealer(this.#secrets().map((secret) => deriveKey(secret, 'signing keys')));
-    if (!sealer) throw unavailable();
+    if (!sealer) throw unavailableError();
     return sealer;
   }
 }
@@ -155,7 +155,7 @@ function generateKey(sealer: Sealer): Omit<NewKey, 'after'> {
   return { id: randomBytes(12).toString('base64url'), text };
 }
 
-function unavailable(): RouterError {
+function unavailableError(): RouterError {
   return new RouterError('store_unavailable', 'The keys of access tokens are not known yet. Please try again soon.', {
     retryAfter: 2,
   });

@@ -31,7 +31,7 @@ export const recordingSettings = {
     64 * 1024 ** 3,
   ),
   RECORDINGS_MAX_BYTES: setting.integer(
-    'The same of all; the oldest of whoever has most go first',
+    'Most bytes in Redis of all recorded requests; the oldest requests of the owner with the most bytes go first',
     128 * 1024 * 1024,
     4_096,
     1024 ** 4,
@@ -39,7 +39,9 @@ export const recordingSettings = {
 };
 
 export interface RecordingBounds {
+  /** Milliseconds for which a recording is kept. */
   keepMs: number;
+  /** Maximum of recordings of one owner. */
   most: number;
   /** Maximum bytes of all recordings of one owner. */
   ownerBytes: number;
@@ -47,7 +49,7 @@ export interface RecordingBounds {
   totalBytes: number;
 }
 
-export function recordingBounds(config: {
+export function toRecordingBounds(config: {
   RECORDINGS_HOURS: number;
   RECORDINGS_KEPT: number;
   RECORDINGS_OWNER_BYTES: number;

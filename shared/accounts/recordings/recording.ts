@@ -15,7 +15,7 @@ export const recordingFactsSchema = z.object({
   key: z.object({ id: z.string(), name: z.string() }),
   /** Absent for a router key. */
   owner: z.object({ kind: z.enum(['user', 'team']), id: z.string() }).exactOptional(),
-  /** Id of the agent session in which the request was a turn; absent if there was none. */
+  /** Id of the agent session in which the request was a turn; absent if the request was no turn. */
   session: z.string().exactOptional(),
   /** The HTTP status of the answer; absent if no answer had begun. */
   status: z.number().exactOptional(),

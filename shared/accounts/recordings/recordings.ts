@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { Sealer } from '#shared/core/seal.ts';
 import { callRedis, storeUnavailable } from '../redis/call-redis.ts';
-import { mapInPages } from '../redis/in-pages.ts';
+import { mapInPages } from '../redis/map-in-pages.ts';
 import { RedisScript, scriptStart } from '../redis/redis-script.ts';
 import { warnUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
 import type { OwnerKeys } from '../secrets/owner-keys.ts';
@@ -15,14 +15,14 @@ import {
   type WholeRecording,
 } from './recording.ts';
 
-const common = [scriptStart, new URL('lua/recordings.lua', import.meta.url)];
-const keepRecording = new RedisScript(...common, new URL('lua/keep.lua', import.meta.url));
-const removeRecording = new RedisScript(...common, new URL('lua/remove.lua', import.meta.url));
+const commonScripts = [scriptStart, new URL('lua/recordings.lua', import.meta.url)];
+const keepRecording = new RedisScript(...commonScripts, new URL('lua/keep.lua', import.meta.url));
+const removeRecording = new RedisScript(...commonScripts, new URL('lua/remove.lua', import.meta.url));
 
 /** Maximum of recordings that one call of Redis reads. */
 const readAtOnce = 100;
 /** Maximum of recordings that are read for one page. */
-const maxLookedThrough = 2_000;
+const maxReadPerPage = 2_000;
 
 /** The outcome of storing a recording: `full` if there is no room for it, `gone` if its key was revoked meanwhile. */
 export type KeepOutcome = 'kept' | 'full' | 'gone';
@@ -57,14 +57,14 @@ export class Recordings {
   constructor(
     redis: Redis,
     prefix: string,
-    parts: { bounds: RecordingBounds; keys: Pick<OwnerKeys, 'recordingSealer'>; report?: ReportUnreadable },
+    dependencies: { bounds: RecordingBounds; keys: Pick<OwnerKeys, 'recordingSealer'>; report?: ReportUnreadable },
   ) {
     this.#redis = redis;
     this.#prefix = prefix;
     this.#base = `${prefix}recordings:`;
-    this.#bounds = parts.bounds;
-    this.#keys = parts.keys;
-    this.#report = parts.report ?? warnUnreadable;
+    this.#bounds = dependencies.bounds;
+    this.#keys = dependencies.keys;
+    this.#report = dependencies.report ?? warnUnreadable;
   }
 
   get keepMs(): number {
@@ -96,7 +96,7 @@ export class Recordings {
   }
 
   /** Returns a recording with its content; undefined if it does not exist any more, or was sealed with a secret that is not set. */
-  async read({ owner, facts: { id } }: StoredRecording): Promise<WholeRecording | undefined> {
+  async readContent({ owner, facts: { id } }: StoredRecording): Promise<WholeRecording | undefined> {
     const name = `${this.#base}recording:${owner}/${id}`;
     const [at, facts, request, answer] = await callRedis(this.#redis.hmget(name, 'at', 'facts', 'request', 'answer'));
     const known = this.#open(`${owner}/${id}`, at, facts);
@@ -107,8 +107,9 @@ export class Recordings {
 
   /**
    * Returns a page of recordings, the newest first.
-   * @param after the position of the last recording of the page before
-   * @returns `next` is the position after which the next page begins; undefined on the last page, but not on every page that is not full
+   * @param after the position of the last recording of the previous page
+   * @returns `next` is the position after which the next page begins; undefined on the last page. A page that is not full may have further
+   * pages after it
    */
   async list(
     { parties, key, session }: RecordingFilter,
@@ -118,7 +119,7 @@ export class Recordings {
     const names = parties?.map((party) => `seen-by:${party}`) ?? ['all'];
     const recordings: StoredRecording[] = [];
     let place = after;
-    for (let looked = 0; looked < maxLookedThrough; looked += readAtOnce) {
+    for (let readCount = 0; readCount < maxReadPerPage; readCount += readAtOnce) {
       const { members, isEnd } = await this.#membersAfter(names, place);
       for (const recording of await this.#readAll(members.map(({ member }) => member))) {
         if (key !== undefined && recording.facts.key.id !== key) continue;
@@ -146,7 +147,7 @@ export class Recordings {
     const lists = await Promise.all(
       names.map(async (name) => {
         const found: RecordingPlace[] = [];
-        // The first members may be of the same millisecond as `place`, and listed already.
+        // The first members may have the same millisecond as `place`, and may be listed already.
         for (let at = 0; ; at += readAtOnce) {
           const range = [`${this.#base}${name}`, from, '-inf', 'BYSCORE', 'REV', 'LIMIT', at, readAtOnce] as const;
           const reply = await callRedis(this.#redis.zrange(...range, 'WITHSCORES'));
@@ -173,7 +174,7 @@ export class Recordings {
   }
 
   #open(member: string, at: string | null | undefined, sealed: string | null | undefined): StoredRecording | undefined {
-    // In this case the recording has expired.
+    // A recording without these fields has expired.
     if (typeof at !== 'string' || typeof sealed !== 'string') return undefined;
     const [owner = '', id = ''] = member.split('/');
     const text = this.#sealer(owner).unseal(sealed);

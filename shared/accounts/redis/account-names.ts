@@ -1,20 +1,20 @@
 /**
- * Returns the names in Redis of everything about accounts, which all begin with the same prefix. Ids are random and never used again. If a
- * name contains a secret (the id of a sign-in session, the token of a link), it is its SHA-256.
+ * Returns the names in Redis of everything about accounts, which all begin with the same prefix. Ids are random and never used again. A
+ * secret (the id of a sign-in session, the token of a link) is in a name only as its SHA-256.
  *
- * - `key:<id>` hash, a KeyRecord; `keys` sorted set, every key's id by creation time; `keys-of:<owner>` the same for the keys of a
- *   person or team; `key-uses` hash, key's id to the minute of its last use; `first-router-key` string
+ * - `key:<id>` hash, a KeyRecord; `keys` sorted set, every key's id by creation time; `keys-of:<owner>` the same for the keys of a person
+ *   or team; `key-uses` hash, key's id to the minute of its last use; `first-router-key` string
  * - `user:<id>` hash, a UserRecord; `users` sorted set by creation time; `user-emails` hash, address to id; `admins` set, the
  *   administrators who are not blocked; `teams-of:<user>` hash, team's id to role
  * - `team:<id>` hash, a TeamRecord; `teams` sorted set by creation time; `members-of:<team>` hash, user's id to role
  * - `invitation:<id>` hash that expires; `invitations` sorted set by expiry; `invitation-link:<hash>`, `password-link:<hash>` and
  *   `first-admin-link` strings that expire
- * - `session:<hash>` hash that expires, a sign-in session; `sessions-of:<user>` list of the newest ones
+ * - `session:<hash>` hash that expires, a sign-in session; `sessions-of:<user>` list of the person's newest sessions
  * - `sign-ins:<subject>` hash that expires; `sign-in-refusals` string that expires; `console-settings` hash
  * - `store-id` string, by which the store is recognised; `store-accepted` string that expires, the id that an operator has confirmed
- * - `audit-entry:<id>` hash that expires; `audit-index` sorted set of all entries, `audit-quota:<name>` of those of one quota;
+ * - `audit-entry:<id>` hash that expires; `audit-index` sorted set of all entries, `audit-quota:<name>` of the entries of one quota;
  *   `audit-latest:<hash>` string that expires, the id of the latest entry of an action
- * - `connections-of:<user>` hash, server to an MCP account link (StoredConnection); `connection-refresh:<user>:<server>`,
+ * - `connections-of:<user>` hash, server to an MCP account link (StoredMcpAccountLink); `connection-refresh:<user>:<server>`,
  *   `connection-attempt:<hash>` and `connection-attempts:<user>` strings that expire
  * - `external-accounts` hash, issuer and subject to a person's id; `external-account:<user>` hash, an ExternalAccount;
  *   `external-check:<user>` and `external-state:<hash>` strings that expire
@@ -25,7 +25,7 @@
  *   time until which their access tokens may last
  * - `admin-token:<id>` hash that expires, an AdminTokenRecord; `admin-tokens` sorted set by creation time, `admin-tokens-of:<user>` the
  *   same for the tokens of a person, or of nobody; `admin-token-use:<id>` string that expires, the minute of its last use
- * - `name-lock:<hash>` string that expires, a lock while a caller looks for a thing of this name, or makes it
+ * - `name-lock:<hash>` string that expires, a lock while a caller looks for a thing of this name, or makes the thing
  * - `signing-keys` hash, a key's id to the sealed key
  * - `registry-versions` sorted set, `<number>:<etag>` by number; `registry-version:<number>` hash
  * - `cluster-secret` string, if the operator sets no secret

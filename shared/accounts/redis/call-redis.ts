@@ -15,7 +15,7 @@ export async function callRedis<T>(reply: Promise<T>): Promise<T> {
 
 /**
  * Runs several commands and waits for all replies.
- * @throws RouterError `store_unavailable` when one of them fails
+ * @throws RouterError `store_unavailable` when a command fails, or is not answered in time
  */
 export async function callRedisAll(commands: ChainableCommander): Promise<unknown[]> {
   const results = (await callRedis(commands.exec())) ?? [];
@@ -26,8 +26,8 @@ export async function callRedisAll(commands: ChainableCommander): Promise<unknow
 }
 
 /**
- * Returns the fields of a hash: an empty object if it does not exist, undefined if the name has a value of another type.
- * @throws as `callRedis` does
+ * Returns the fields of a hash: an empty object if the hash does not exist, undefined if the name has a value of another type.
+ * @throws RouterError `store_unavailable` when the command fails, or is not answered in time
  */
 export async function readHash(redis: Redis, name: string): Promise<Record<string, string> | undefined> {
   try {

@@ -7,7 +7,7 @@ const commandTimeoutMs = 1_000;
 const connectTimeoutMs = 3_000;
 const longestPauseMs = 2_000;
 const quietBetweenWarningsMs = 10_000;
-const givenUpPauseMs = 250;
+const reviveAfterMs = 250;
 
 /** A connection to Redis that reconnects by itself. While Redis is unavailable, commands fail at once instead of piling up. */
 export interface RedisConnection {
@@ -24,6 +24,7 @@ export interface RedisConnection {
 
 export interface RedisAccess {
   log: Logger;
+  /** Name of the connection in Redis. */
   name: string;
   /** Certificates in PEM that may have signed the server's certificate, besides the public certificates. */
   ca?: string | undefined;
@@ -72,7 +73,7 @@ export function connectRedis(url: string, { log, name, ca }: RedisAccess): Redis
       const startedAt = performance.now();
       return (await this.ready()) ? performance.now() - startedAt : undefined;
     },
-    whenReady: (signal) => becomesReady(redis, signal),
+    whenReady: (signal) => waitUntilReady(redis, signal),
     close() {
       stopReviving();
       redis.disconnect();
@@ -91,7 +92,7 @@ function reconnectAfterEnd(redis: Redis): () => void {
     pause = setTimeout(() => {
       // The events `error` and `end` report failures.
       redis.connect().catch(() => undefined);
-    }, givenUpPauseMs);
+    }, reviveAfterMs);
   };
   redis.on('end', begin);
   return () => {
@@ -100,7 +101,7 @@ function reconnectAfterEnd(redis: Redis): () => void {
   };
 }
 
-function becomesReady(redis: Redis, signal: AbortSignal): Promise<void> {
+function waitUntilReady(redis: Redis, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const onSettled = (): void => {
       redis.off('ready', onSettled);
@@ -116,10 +117,10 @@ function becomesReady(redis: Redis, signal: AbortSignal): Promise<void> {
 
 /** Logs that Redis is unavailable, at most once in ten seconds, and that it is available again. */
 function reportHealth(redis: Redis, log: Logger): void {
-  let away = false;
+  let isAway = false;
   let warnedAt = -Infinity;
   const warn = (reason: string): void => {
-    away = true;
+    isAway = true;
     const now = performance.now();
     if (now - warnedAt < quietBetweenWarningsMs) return;
     warnedAt = now;
@@ -133,8 +134,8 @@ function reportHealth(redis: Redis, log: Logger): void {
     warn('the connection was lost');
   });
   redis.on('ready', () => {
-    if (away) log.info('redis is back');
-    away = false;
+    if (isAway) log.info('redis is back');
+    isAway = false;
     warnedAt = -Infinity;
   });
 }

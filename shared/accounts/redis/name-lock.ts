@@ -8,15 +8,15 @@ import { RedisScript } from './redis-script.ts';
 
 const endLock = new RedisScript(new URL('lua/end-lock.lua', import.meta.url));
 
-/** Milliseconds after it was acquired until a lock becomes free, even if its node has died. */
+/** Milliseconds after a lock was acquired until it becomes free, even if its node has died. */
 const lockMs = 10_000;
 
 /** Milliseconds after which a caller that waits for the lock gives up. */
-const waitMs = 5_000;
+const maxWaitMs = 5_000;
 /** Minimum milliseconds between two tries to acquire the lock. */
-const againMs = 20;
+const retryMs = 20;
 
-/** A lock with which, in the whole cluster, one caller at a time looks for a thing by its name and makes it if there is none. */
+/** A lock with which, in the whole cluster, one caller at a time looks for a thing by its name and makes the thing if there is none. */
 export class NameLock {
   readonly #redis: Redis;
   readonly #names: AccountNames;
@@ -34,11 +34,11 @@ export class NameLock {
   async runLocked<T>(name: string, work: () => Promise<T>): Promise<T> {
     const lock = this.#names.nameLock(hash('sha256', name, 'base64url'));
     const mark = randomUUID();
-    const deadline = performance.now() + waitMs;
+    const deadline = performance.now() + maxWaitMs;
     while ((await callRedis(this.#redis.set(lock, mark, 'PX', lockMs, 'NX'))) !== 'OK') {
       if (performance.now() < deadline) {
         // The time is random, so that the waiting callers do not all try again at once.
-        await sleep(againMs * (1 + Math.random()));
+        await sleep(retryMs * (1 + Math.random()));
         continue;
       }
       const message = 'Somebody else makes or changes this at this moment. Please try again soon.';

@@ -2,7 +2,7 @@ import { rootCertificates } from 'node:tls';
 import type { RedisOptions } from 'ioredis';
 import { ConfigError } from '#shared/core/load-config.ts';
 
-/** Milliseconds after a sentinel was asked until the next one is asked, unless it answers. */
+/** Milliseconds after a sentinel was asked until the next sentinel is asked, if the first has not answered. */
 const sentinelAnswerMs = 1_000;
 
 /** Maximum of milliseconds between two rounds of questions to the sentinels. */
@@ -12,7 +12,7 @@ const longestPauseMs = 1_000;
 const sentinelAddress =
   /^(?<scheme>rediss?)\+sentinel:\/\/(?:(?<user>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<hosts>[^@/?]+)\/(?<name>[^/?]+)(?:\/(?<database>\d+))?(?:\?(?<query>.*))?$/;
 
-const refusal = 'the address of Redis is not a URL like redis://127.0.0.1:6379';
+const refusalMessage = 'the address of Redis is not a URL like redis://127.0.0.1:6379';
 
 /** The library's options, without the option that its constructor declares with a narrower type. */
 type AddressOptions = Omit<RedisOptions, 'replyMapping'>;
@@ -37,9 +37,9 @@ export function redisHosts(url: string): string {
  */
 export function redisOptions(url: string, ca: string | undefined): AddressOptions {
   // The library would use any text as a host or a socket.
-  if (!isRedisAddress(url)) throw new ConfigError(refusal);
-  const secure = url.startsWith('rediss');
-  const tls = secure ? { ca: [...rootCertificates, ...(ca === undefined ? [] : [ca])] } : undefined;
+  if (!isRedisAddress(url)) throw new ConfigError(refusalMessage);
+  const isEncrypted = url.startsWith('rediss');
+  const tls = isEncrypted ? { ca: [...rootCertificates, ...(ca === undefined ? [] : [ca])] } : undefined;
   const groups = sentinelAddress.exec(url)?.groups;
   if (groups)
     return { ...sentinelOptions(url, groups), ...(tls && { tls, sentinelTLS: tls, enableTLSForSentinelMode: true }) };
@@ -47,7 +47,7 @@ export function redisOptions(url: string, ca: string | undefined): AddressOption
   return {
     host: hostname.replace(/^\[|\]$/g, ''),
     port: Number(port || 6379),
-    ...signIn(username, password),
+    ...signInOptions(username, password),
     ...(/^\/\d+$/.test(pathname) && { db: Number(pathname.slice(1)) }),
     ...(tls && { tls }),
   };
@@ -59,7 +59,7 @@ function sentinelOptions(url: string, groups: Record<string, string | undefined>
   return {
     sentinels: sentinelHosts(url) ?? [],
     name: decodeURIComponent(name),
-    ...signIn(user, password),
+    ...signInOptions(user, password),
     ...(sentinelPassword !== null && { sentinelPassword }),
     db: Number(database),
     sentinelCommandTimeout: sentinelAnswerMs,
@@ -67,7 +67,7 @@ function sentinelOptions(url: string, groups: Record<string, string | undefined>
     sentinelRetryStrategy: (round) => Math.min(longestPauseMs, 100 * round),
     // A primary that was cut off from its sentinels may still accept writes, which will be lost.
     failoverDetector: true,
-    // With this error, the server has become a replica while this connection was open. A reconnect asks the sentinels for the primary.
+    // This error says that the server has become a replica while this connection was open. A reconnect asks the sentinels for the primary.
     reconnectOnError: ({ message }) => message.startsWith('READONLY'),
   };
 }
@@ -82,7 +82,7 @@ function sentinelHosts(url: string): { host: string; port: number }[] | undefine
   return found.length === hosts.length ? found : undefined;
 }
 
-function signIn(username: string, password: string): Pick<RedisOptions, 'username' | 'password'> {
+function signInOptions(username: string, password: string): Pick<RedisOptions, 'username' | 'password'> {
   return {
     ...(username !== '' && { username: decodeURIComponent(username) }),
     ...(password !== '' && { password: decodeURIComponent(password) }),

@@ -8,7 +8,10 @@ export const scriptStart = new URL('lua/script-start.lua', import.meta.url);
 
 export interface ScriptInput {
   keys?: readonly string[];
-  /** The named arguments. They are sent as one JSON object without undefined ones, which the script reads by `cjson.decode(ARGV[1])`. */
+  /**
+   * The named arguments. They are sent as one JSON object, without undefined arguments. The script reads the object by
+   * `cjson.decode(ARGV[1])`.
+   */
   args: Readonly<Record<string, unknown>>;
   /** Texts that are sent unchanged, as ARGV[2] and so on. */
   texts?: readonly string[];
@@ -34,16 +37,16 @@ export class RedisScript {
    * @throws RouterError `store_unavailable`; Redis may have run the script all the same
    */
   async run(redis: Redis, { keys = [], args, texts = [] }: ScriptInput): Promise<unknown> {
-    const sent = [...keys, wellFormed(JSON.stringify(args)), ...texts];
+    const argv = [...keys, replaceLoneSurrogates(JSON.stringify(args)), ...texts];
     gatherWrites(redis);
     try {
-      if (this.#isSent) return await redis.evalsha(this.#digest, keys.length, ...sent);
+      if (this.#isSent) return await redis.evalsha(this.#digest, keys.length, ...argv);
     } catch (error) {
       if (!isUnknownScript(error)) throw storeUnavailable(error);
     }
     this.#isSent = true;
     try {
-      return await redis.eval(this.#text, keys.length, ...sent);
+      return await redis.eval(this.#text, keys.length, ...argv);
     } catch (error) {
       throw storeUnavailable(error);
     }
@@ -54,12 +57,12 @@ export class RedisScript {
  * Replaces halves of surrogate pairs in JSON, because `cjson` refuses to read them. Otherwise, a script that writes the input of many
  * clients would fail for all of them, however often it is tried again.
  */
-function wellFormed(json: string): string {
+function replaceLoneSurrogates(json: string): string {
   if (!json.includes('\\ud')) return json;
   return json.replace(/\\(?:ud[89a-f][\da-f]{2}|.)/g, (escape) => (escape.length === 6 ? '\ufffd' : escape));
 }
 
-/** Returns whether Redis lacks the script, because it was restarted. In this case it has executed nothing. */
+/** Returns whether Redis lacks the script, because it was restarted. In this case Redis has executed nothing. */
 function isUnknownScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT');
 }

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { RouterError } from '#shared/core/errors.ts';
 import type { RedisConnection } from './connect-redis.ts';
 
-/** Maximum turns of the event loop to wait for the loss of a connection to show after one of its commands has failed. */
+/** After a command has failed, the loss of its connection may show only after some turns of the event loop. Maximum of these turns. */
 const maxTurns = 3;
 
 /**
@@ -16,8 +16,8 @@ export class ShortOutages {
    * When the connection was lost, or the wait for the first connection began, in ms of `performance.now()`. Undefined while there is a
    * connection.
    */
-  #since: number | undefined;
-  #end: Promise<boolean> | undefined;
+  #outageSince: number | undefined;
+  #outageEnd: Promise<boolean> | undefined;
   #losses = 0;
 
   /** @param waitMs milliseconds after the beginning of an outage until requests no longer wait */
@@ -25,11 +25,11 @@ export class ShortOutages {
     this.#connection = connection;
     this.#waitMs = waitMs;
     const { redis } = connection;
-    if (redis.status !== 'ready') this.#since = performance.now();
-    redis.on('ready', () => (this.#since = undefined));
+    if (redis.status !== 'ready') this.#outageSince = performance.now();
+    redis.on('ready', () => (this.#outageSince = undefined));
     redis.on('close', () => {
       this.#losses += 1;
-      this.#since ??= performance.now();
+      this.#outageSince ??= performance.now();
     });
   }
 
@@ -43,10 +43,10 @@ export class ShortOutages {
   retry<Answer>(ask: () => Answer | Promise<Answer>): Answer | Promise<Answer>;
   retry<Answer>(ask: () => Answer | Promise<Answer>): Answer | Promise<Answer> {
     const answer = ask();
-    return answer instanceof Promise ? this.#repeated(answer, ask) : answer;
+    return answer instanceof Promise ? this.#repeat(answer, ask) : answer;
   }
 
-  async #repeated<Answer>(first: Promise<Answer>, ask: () => Answer | Promise<Answer>): Promise<Answer> {
+  async #repeat<Answer>(first: Promise<Answer>, ask: () => Answer | Promise<Answer>): Promise<Answer> {
     const askedAt = performance.now();
     let losses = this.#losses;
     for (let answer: Answer | Promise<Answer> = first; ; answer = ask()) {
@@ -56,7 +56,7 @@ export class ShortOutages {
         const isAway = error instanceof RouterError && error.code === 'store_unavailable';
         // Redis may fail several times. A request waits no longer for several outages than for one.
         const isLate = performance.now() - askedAt > this.#waitMs;
-        if (!isAway || isLate || !(await this.#isOver(losses))) throw error;
+        if (!isAway || isLate || !(await this.#waitForEnd(losses))) throw error;
         losses = this.#losses;
       }
     }
@@ -67,20 +67,20 @@ export class ShortOutages {
    * @param losses how often the connection had been lost when the store was called
    * @returns false if the connection was not lost since, or the outage has lasted too long
    */
-  async #isOver(losses: number): Promise<boolean> {
+  async #waitForEnd(losses: number): Promise<boolean> {
     const { redis, whenReady } = this.#connection;
     for (let turns = 0; turns < maxTurns && redis.status === 'ready'; turns += 1) await turn();
     if (redis.status === 'ready') return this.#losses !== losses;
-    this.#since ??= performance.now();
-    const leftMs = Math.ceil(this.#since + this.#waitMs - performance.now());
+    this.#outageSince ??= performance.now();
+    const leftMs = Math.ceil(this.#outageSince + this.#waitMs - performance.now());
     if (leftMs <= 0) return false;
     // All waiting requests wait for the same promise.
-    this.#end ??= whenReady(AbortSignal.timeout(leftMs))
+    this.#outageEnd ??= whenReady(AbortSignal.timeout(leftMs))
       .then(
         () => true,
         () => false,
       )
-      .finally(() => (this.#end = undefined));
-    return this.#end;
+      .finally(() => (this.#outageEnd = undefined));
+    return this.#outageEnd;
   }
 }

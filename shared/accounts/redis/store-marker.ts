@@ -7,15 +7,15 @@ import { callRedis, callRedisAll } from './call-redis.ts';
 const acceptedSeconds = 600;
 
 export interface StoreIdentity {
-  /** The random id of the store; undefined for a store that never had a key or a person, and for one that was emptied. */
+  /** The random id of the store; undefined for a store that never had a key or a person, and for an emptied store. */
   id: string | undefined;
   /** Whether an operator confirmed the store within the last ten minutes. */
-  accepted: boolean;
+  isAccepted: boolean;
 }
 
 /**
- * The mark by which the store of accounts is recognised. It is a random id that the first `read` of a store with a key or a person writes.
- * It stays after restarts, failovers and restored backups, and does not exist any more after the store was emptied.
+ * The mark by which the store of accounts is recognised. The mark is a random id that the first `read` of a store with a key or a person
+ * writes. It survives restarts, failovers and restored backups, but not the emptying of the store.
  */
 export class StoreMarker {
   readonly #redis: Redis;
@@ -28,7 +28,7 @@ export class StoreMarker {
   }
 
   /**
-   * Reads the mark, and writes it if the store has none and is not empty.
+   * Reads the mark. If the store has no mark and is not empty, writes a mark.
    * @throws RouterError `store_unavailable`
    */
   async read(): Promise<StoreIdentity> {
@@ -36,8 +36,8 @@ export class StoreMarker {
     const [id, accepted, used] = await callRedisAll(
       this.#redis.pipeline().get(storeId).get(storeAccepted).exists(keys, users),
     );
-    if (typeof id === 'string') return { id, accepted: id === accepted };
-    return { id: Number(used) > 0 ? await this.#mark() : undefined, accepted: false };
+    if (typeof id === 'string') return { id, isAccepted: id === accepted };
+    return { id: Number(used) > 0 ? await this.#ensureMark() : undefined, isAccepted: false };
   }
 
   /**
@@ -45,7 +45,7 @@ export class StoreMarker {
    * @throws RouterError `store_unavailable`
    */
   async accept(): Promise<void> {
-    await callRedis(this.#redis.set(this.#names.storeAccepted, await this.#mark(), 'EX', acceptedSeconds));
+    await callRedis(this.#redis.set(this.#names.storeAccepted, await this.#ensureMark(), 'EX', acceptedSeconds));
   }
 
   /**
@@ -58,7 +58,7 @@ export class StoreMarker {
     return { keys: Number(keyCount), people: Number(userCount) };
   }
 
-  async #mark(): Promise<string> {
+  async #ensureMark(): Promise<string> {
     const { storeId } = this.#names;
     const [, id] = await callRedisAll(this.#redis.pipeline().setnx(storeId, randomUUID()).get(storeId));
     return String(id);

@@ -4,11 +4,12 @@ import type { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { readHash } from './call-redis.ts';
-import { mapInPages } from './in-pages.ts';
+import { mapInPages } from './map-in-pages.ts';
 
+/** Milliseconds after which a record is logged again. */
 const reportedAgainMs = 600_000;
 
-/** Maximum of records that are logged within that time. One faulty release may have written many records that cannot be read. */
+/** Maximum of records that are logged within `reportedAgainMs`. One faulty release may have written many records that cannot be read. */
 const reportedAtOnce = 100;
 
 /** Reports a record that cannot be read, such as `key 0123456789ab`, and the reason: names of fields, never any content of the record. */
@@ -48,7 +49,7 @@ export interface RecordKind<T> {
   /** The word before the id in reports, such as `key`. */
   kind: string;
   nameOf: (id: string) => string;
-  /** Reads the fields of a record. It must ignore fields that it does not define. */
+  /** Reads the fields of a record. The schema must ignore fields that it does not define. */
   schema: z.ZodType<T>;
   report: ReportUnreadable;
 }
@@ -56,19 +57,19 @@ export interface RecordKind<T> {
 /** Reads the records of one kind. A record that cannot be read is reported. */
 export class StoredRecords<T> {
   readonly #redis: Redis;
-  readonly #of: RecordKind<T>;
+  readonly #recordKind: RecordKind<T>;
 
-  constructor(redis: Redis, of: RecordKind<T>) {
+  constructor(redis: Redis, recordKind: RecordKind<T>) {
     this.#redis = redis;
-    this.#of = of;
+    this.#recordKind = recordKind;
   }
 
   /**
-   * Returns a record; undefined if there is none.
+   * Returns a record; undefined if there is none with this id.
    * @throws UnreadableRecordError for a record that cannot be read; RouterError `store_unavailable` when Redis does not answer in time
    */
   async find(id: string): Promise<T | undefined> {
-    const { kind, nameOf, schema, report } = this.#of;
+    const { kind, nameOf, schema, report } = this.#recordKind;
     const fields = await readHash(this.#redis, nameOf(id));
     if (fields && Object.keys(fields).length === 0) return undefined;
     const read = readStored(schema, fields);
@@ -87,10 +88,10 @@ export class StoredRecords<T> {
   }
 }
 
-/** Returns the record that a search finds; undefined if it cannot be read. */
-export async function skipUnreadable<T>(finding: Promise<T | undefined>): Promise<T | undefined> {
+/** Returns the record that a search finds; undefined if the record cannot be read. */
+export async function skipUnreadable<T>(search: Promise<T | undefined>): Promise<T | undefined> {
   try {
-    return await finding;
+    return await search;
   } catch (error) {
     if (error instanceof UnreadableRecordError) return undefined;
     throw error;

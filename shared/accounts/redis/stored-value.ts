@@ -32,12 +32,12 @@ export function toStoredFields(record: object): Record<string, string> {
 }
 
 /**
- * Returns the JSON of an object that replaces a stored one. Fields of the stored object that this release does not define stay, because
+ * Returns the JSON of an object that replaces a stored object. Fields of the stored object that this release does not define stay, because
  * another release has written them.
  * @param known every name that this release defines, whether the object has it or not
  */
 export function replaceJson(stored: string | null, value: object, known: readonly string[]): string {
   const before = storedJson(z.record(z.string(), z.unknown())).safeParse(stored ?? '{}').data ?? {};
-  const foreign = Object.entries(before).filter(([name]) => !known.includes(name));
-  return JSON.stringify({ ...Object.fromEntries(foreign), ...value });
+  const foreignFields = Object.entries(before).filter(([name]) => !known.includes(name));
+  return JSON.stringify({ ...Object.fromEntries(foreignFields), ...value });
 }

@@ -25,7 +25,7 @@ export class UnfinishedWork {
 
   /**
    * Records that this process begins a piece of work.
-   * @returns how many other processes have begun it and have not ended it
+   * @returns how many other processes have begun this work and have not ended it
    */
   async begin(work: string): Promise<number> {
     const name = this.#name(work);

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '#shared/core/errors.ts';
 import { findBeginning } from '../periods.ts';
-import { countedPeriod, refusalsKeptMs, type CountedStep } from './refusal-periods.ts';
+import { countedPeriodName, refusalsKeptMs, type CountedStep } from './refusal-periods.ts';
 import { encodeRefusalRow, overflowRefusalRow, toRefusalRow } from './refusal-row.ts';
 import type { RefusedKey } from '../keys/invalid-key-error.ts';
 
@@ -8,7 +8,7 @@ import type { RefusedKey } from '../keys/invalid-key-error.ts';
 const maxRows = 1_000;
 
 /** Maximum of rows in Redis for one hour, and for one day. */
-const maxRowsStored: Record<CountedStep, number> = { hour: 1_000, day: 2_000 };
+const maxStoredRows: Record<CountedStep, number> = { hour: 1_000, day: 2_000 };
 
 interface Count {
   /** The beginning of the hour, in ms since 1970. */
@@ -41,24 +41,24 @@ export class RefusalCounts {
   add(code: ErrorCode, key: RefusedKey | undefined, at: number): void {
     const hour = findBeginning('hour', at);
     const substitute = encodeRefusalRow(overflowRefusalRow(code));
-    const own = { hour, row: encodeRefusalRow(toRefusalRow(code, key)), substitute };
+    const ownRow = { hour, row: encodeRefusalRow(toRefusalRow(code, key)), substitute };
     const count = key
-      ? (this.#find({ ...own, key: { id: key.id, name: key.name } }, maxRows) ??
-        this.#find({ ...own, row: substitute }, 2 * maxRows))
-      : this.#find(own, 2 * maxRows);
+      ? (this.#find({ ...ownRow, key: { id: key.id, name: key.name } }, maxRows) ??
+        this.#find({ ...ownRow, row: substitute }, 2 * maxRows))
+      : this.#find(ownRow, 2 * maxRows);
     if (count) count.count += 1;
   }
 
-  periods(): CountedPeriod[] {
+  toPeriods(): CountedPeriod[] {
     const periods = new Map<string, CountedPeriod>();
     for (const { hour, ...row } of this.#counts.values()) {
       for (const step of ['hour', 'day'] as const) {
         const beginning = findBeginning(step, hour);
-        const name = countedPeriod(step, beginning);
+        const name = countedPeriodName(step, beginning);
         let period = periods.get(name);
         if (!period) {
           const expiresAt = beginning + refusalsKeptMs[step];
-          periods.set(name, (period = { name, expiresAt, maxRows: maxRowsStored[step], rows: [] }));
+          periods.set(name, (period = { name, expiresAt, maxRows: maxStoredRows[step], rows: [] }));
         }
         period.rows.push(row);
       }
@@ -67,7 +67,7 @@ export class RefusalCounts {
   }
 
   /**
-   * Returns the count of a row, and adds one if there is none; undefined if there is no room. There are few rows without a key: one for
+   * Returns the count of a row, and adds a count if there is none; undefined if there is no room. There are few rows without a key: one for
    * each code and hour, as long as Redis is unavailable.
    */
   #find(row: Omit<Count, 'count'>, most: number): Count | undefined {

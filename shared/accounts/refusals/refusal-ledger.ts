@@ -44,7 +44,7 @@ export class RefusalLedger {
     return this.#counts.size;
   }
 
-  /** Counts a refusal. It is written within seconds. */
+  /** Counts a refusal, which is written within seconds. */
   add(refusal: Refusal): void {
     const { error, key } = refusal;
     const now = Date.now();
@@ -82,7 +82,7 @@ export class RefusalLedger {
 
   async #writeBatch(): Promise<void> {
     if (!this.#isBehind) return;
-    this.#batch ??= this.#take();
+    this.#batch ??= this.#takeBatch();
     try {
       await write.run(this.#redis, { args: this.#batch });
       this.#batch = undefined;
@@ -91,13 +91,13 @@ export class RefusalLedger {
     }
   }
 
-  #take(): Batch {
+  #takeBatch(): Batch {
     const samples = this.#sampler.take();
     const batch = {
       prefix: this.#prefix,
       writer: this.#writer,
       batch: ++this.#batches,
-      periods: this.#counts.periods(),
+      periods: this.#counts.toPeriods(),
       samples: samples.map(({ stream, sample }) => ({
         stream,
         most: sampleStreams[stream],

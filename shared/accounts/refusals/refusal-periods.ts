@@ -2,7 +2,7 @@ import { periodName } from '../periods.ts';
 
 const dayMs = 86_400_000;
 
-/** The steps of a report. Counts are stored by hour and by UTC day. The counts of a month are the sums of those of its days. */
+/** The steps of a report. Counts are stored by hour and by UTC day. The counts of a month are added up from the counts of its days. */
 export const refusalSteps = ['hour', 'day', 'month'] as const;
 export type RefusalStep = (typeof refusalSteps)[number];
 
@@ -12,6 +12,6 @@ export type CountedStep = 'hour' | 'day';
 export const refusalsKeptMs: Record<CountedStep, number> = { hour: 8 * dayMs, day: 90 * dayMs };
 
 /** Returns the name of a period with counts, such as `2026-11-21T07` or `2026-11-21`. */
-export function countedPeriod(step: CountedStep, beginning: number): string {
+export function countedPeriodName(step: CountedStep, beginning: number): string {
   return step === 'hour' ? new Date(beginning).toISOString().slice(0, 13) : periodName('day', beginning);
 }

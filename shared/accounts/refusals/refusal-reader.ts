@@ -1,10 +1,10 @@
 import type { Redis } from 'ioredis';
 import { maySee, type UsageViewer } from '../ledger/usage-record.ts';
-import { nextBeginning, unitsBetween } from '../periods.ts';
+import { nextBeginning, listBeginnings } from '../periods.ts';
 import { callRedis } from '../redis/call-redis.ts';
 import { readStored, warnUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
 import { storedJson } from '../redis/stored-value.ts';
-import { countedPeriod, refusalsKeptMs, type RefusalStep } from './refusal-periods.ts';
+import { countedPeriodName, refusalsKeptMs, type RefusalStep } from './refusal-periods.ts';
 import { decodeRefusalRow, encodeRefusalRow, type RefusalRow } from './refusal-row.ts';
 import { refusalSampleSchema, sampleStreams, type RefusalSample } from './refusal-sample.ts';
 
@@ -28,7 +28,7 @@ export interface RefusalQuery {
 }
 
 /** Counts by group, the largest first. `steps` has one count for each of `times`; `rows` are the parts of a group, the largest first. */
-export interface CountedRefusals {
+export interface RefusalReport {
   times: number[];
   groups: { id: string; count: number; steps: number[]; rows: CountedRow[] }[];
   total: number;
@@ -46,12 +46,12 @@ export class RefusalReader {
     this.#report = report;
   }
 
-  async report({ viewer, from, to, step, by, filter }: RefusalQuery): Promise<CountedRefusals> {
-    const times = unitsBetween(step, from, to);
+  async readReport({ viewer, from, to, step, by, filter }: RefusalQuery): Promise<RefusalReport> {
+    const times = listBeginnings(step, from, to);
     const groups = new Map<string, { steps: number[]; rows: Map<string, CountedRow> }>();
     for (const [index, time] of times.entries()) {
       for (const row of await this.#readStep(step, time)) {
-        if (!maySee(viewer, row) || !passes(row, filter)) continue;
+        if (!maySee(viewer, row) || !matches(row, filter)) continue;
         const id = row[by];
         let group = groups.get(id);
         if (!group) groups.set(id, (group = { steps: times.map(() => 0), rows: new Map() }));
@@ -72,7 +72,7 @@ export class RefusalReader {
   }
 
   /** Returns the stored samples of refusals in a period, newest first. */
-  async samples({ viewer, from, to, filter }: Omit<RefusalQuery, 'step' | 'by'>): Promise<RefusalSample[]> {
+  async listSamples({ viewer, from, to, filter }: Omit<RefusalQuery, 'step' | 'by'>): Promise<RefusalSample[]> {
     const found: RefusalSample[] = [];
     for (const stream of Object.keys(sampleStreams)) {
       for (const [id, [, text]] of await callRedis(this.#redis.xrevrange(this.#prefix + stream, '+', '-'))) {
@@ -83,7 +83,7 @@ export class RefusalReader {
         }
         const sample = read.value;
         const row = rowOfSample(sample);
-        if (sample.at >= from && sample.at < to && maySee(viewer, row) && passes(row, filter)) found.push(sample);
+        if (sample.at >= from && sample.at < to && maySee(viewer, row) && matches(row, filter)) found.push(sample);
       }
     }
     return found.sort((a, b) => b.at - a.at);
@@ -93,10 +93,10 @@ export class RefusalReader {
   async #readStep(step: RefusalStep, beginning: number): Promise<CountedRow[]> {
     const counted = step === 'hour' ? 'hour' : 'day';
     const rows: CountedRow[] = [];
-    for (const time of unitsBetween(counted, beginning, nextBeginning(step, beginning))) {
+    for (const time of listBeginnings(counted, beginning, nextBeginning(step, beginning))) {
       const now = Date.now();
       if (time > now || time + refusalsKeptMs[counted] <= now) continue;
-      const fields = await callRedis(this.#redis.hgetall(this.#prefix + countedPeriod(counted, time)));
+      const fields = await callRedis(this.#redis.hgetall(this.#prefix + countedPeriodName(counted, time)));
       for (const [text, count] of Object.entries(fields)) {
         const row = decodeRefusalRow(text);
         if (row) rows.push({ ...row, count: Number(count) || 0 });
@@ -111,6 +111,6 @@ function rowOfSample({ code, key = '', owner }: RefusalSample): RefusalRow {
   return { code, key, user, team: owner?.kind === 'team' ? owner.id : '' };
 }
 
-function passes(row: RefusalRow, filter: RefusalFilter): boolean {
+function matches(row: RefusalRow, filter: RefusalFilter): boolean {
   return refusalGroups.every((name) => filter[name] === undefined || filter[name] === row[name]);
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The stored sample of a refusal. It has no names of people and keys, because they are looked up when it is read. */
+/** The stored sample of a refusal. The sample has no names of people and keys, because names are looked up when the sample is read. */
 export const refusalSampleSchema = z.object({
   /** In ms since 1970. */
   at: z.number(),
@@ -22,7 +22,7 @@ export type RefusalSample = z.infer<typeof refusalSampleSchema>;
 
 /**
  * The streams of samples, each with its maximum of samples. Requests without a known key have a separate stream, so that their samples
- * cannot displace those of keys.
+ * cannot displace samples of keys.
  */
 export const sampleStreams = { 'samples-of-keys': 200, 'samples-of-nobody': 50 } as const;
 export type SampleStream = keyof typeof sampleStreams;

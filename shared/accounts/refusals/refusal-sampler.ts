@@ -13,7 +13,7 @@ const maxRemembered = 2_000;
 const maxWaiting = 50;
 
 /** The form that the name of a model or a tool must have to be stored. It has no spaces, so that no sentence of a prompt is stored. */
-const nameForm = /^[\w.:/@+-]{1,200}$/;
+const namePattern = /^[\w.:/@+-]{1,200}$/;
 
 /** Takes samples of refusals, at most one a minute for each key and code. */
 export class RefusalSampler {
@@ -22,9 +22,9 @@ export class RefusalSampler {
 
   add({ requestId, error, key, asked }: Refusal, at: number): void {
     const { code } = error;
-    const of = `${code} ${key?.id ?? ''}`;
-    if (this.#waiting.length >= maxWaiting || this.#taken.has(of)) return;
-    this.#taken.set(of, true);
+    const keyAndCode = `${code} ${key?.id ?? ''}`;
+    if (this.#waiting.length >= maxWaiting || this.#taken.has(keyAndCode)) return;
+    this.#taken.set(keyAndCode, true);
     const message = safeMessage(error);
     const { kind, ownerId } = key ?? {};
     this.#waiting.push({
@@ -36,7 +36,7 @@ export class RefusalSampler {
         status: errorTable[code].status,
         ...(key && { key: key.id }),
         ...(ownerId !== undefined && kind !== undefined && kind !== 'router' && { owner: { kind, id: ownerId } }),
-        ...(asked !== undefined && nameForm.test(asked) && { model: asked }),
+        ...(asked !== undefined && namePattern.test(asked) && { model: asked }),
         ...(message !== undefined && { message }),
       },
     });
@@ -44,8 +44,8 @@ export class RefusalSampler {
 
   /** Returns the waiting samples, and removes them. */
   take(): { stream: SampleStream; sample: RefusalSample }[] {
-    const taken = this.#waiting;
+    const samples = this.#waiting;
     this.#waiting = [];
-    return taken;
+    return samples;
   }
 }

@@ -5,7 +5,7 @@ import type { Refusal } from './refusal.ts';
  * Error codes whose messages consist only of the router's own words, settings and counts. Messages of all other codes may contain parts of
  * the request: names, paths of fields, values.
  */
-const ownWords: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+const safeCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'missing_key',
   'invalid_api_key',
   'invalid_json',
@@ -30,5 +30,5 @@ const ownWords: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 
 /** Returns the message of an error if it cannot contain a part of the request, and no upstream has written it; undefined otherwise. */
 export function safeMessage({ code, message, byUpstream, original }: Refusal['error']): string | undefined {
-  return ownWords.has(code) && !byUpstream && !original ? message : undefined;
+  return safeCodes.has(code) && !byUpstream && !original ? message : undefined;
 }

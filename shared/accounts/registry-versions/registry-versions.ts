@@ -21,17 +21,17 @@ const factFields = {
   byName: z.string().optional(),
   /** The reason, in the words of the person. */
   note: z.string().optional(),
-  /** Number of the version whose text this one restores. */
+  /** Number of the version whose text this version restores. */
   revertOf: z.coerce.number().optional(),
 };
-const aboutSchema = z.object({ ...factFields, bytes: z.coerce.number() });
+const factsSchema = z.object({ ...factFields, bytes: z.coerce.number() });
 const versionSchema = z.object({
   ...factFields,
   text: z.string(),
   config: storedJson(z.record(z.string(), z.unknown())),
 });
 
-export type RegistryVersionFacts = z.output<typeof aboutSchema> & { number: number };
+export type RegistryVersionFacts = z.output<typeof factsSchema> & { number: number };
 
 /** A version with its text as written, and the content of the text. */
 export type RegistryVersion = z.output<typeof versionSchema> & { number: number; etag: string };
@@ -49,8 +49,8 @@ export interface NewRegistryVersion {
 }
 
 /**
- * The versions of the registry that is edited at run time. The newest one is in use. This class does not check the form of a text. Every
- * method throws `store_unavailable` as KeyStore does.
+ * The versions of the registry that is edited at run time. The newest version is in use. This class does not check the form of a text.
+ * Every method throws `store_unavailable` while Redis is unavailable.
  */
 export class RegistryVersions {
   readonly #redis: Redis;
@@ -69,16 +69,16 @@ export class RegistryVersions {
   }
 
   /** Returns number and etag of the newest version; undefined if there is none. */
-  async newest(): Promise<{ number: number; etag: string } | undefined> {
+  async findNewest(): Promise<{ number: number; etag: string } | undefined> {
     const [member] = await callRedis(this.#redis.zrevrange(this.#names.registryVersions, 0, 0));
-    return member === undefined ? undefined : addressOf(member);
+    return member === undefined ? undefined : parseMember(member);
   }
 
   /** Returns number and etag of the newest version with a smaller number; undefined if there is none. */
-  async before(number: number): Promise<{ number: number; etag: string } | undefined> {
+  async findPrevious(number: number): Promise<{ number: number; etag: string } | undefined> {
     const range = [this.#names.registryVersions, `(${number}`, '-inf', 'LIMIT', 0, 1] as const;
     const [member] = await callRedis(this.#redis.zrevrangebyscore(...range));
-    return member === undefined ? undefined : addressOf(member);
+    return member === undefined ? undefined : parseMember(member);
   }
 
   /**
@@ -87,13 +87,13 @@ export class RegistryVersions {
    */
   async find(number: number): Promise<RegistryVersion | undefined> {
     const found = await this.#records.find(String(number));
-    return found && { ...found, number, etag: etagOf(found.text) };
+    return found && { ...found, number, etag: computeEtag(found.text) };
   }
 
   /** Returns all versions, newest first, without those that cannot be read. */
   async list(): Promise<RegistryVersionFacts[]> {
     const members = await callRedis(this.#redis.zrevrange(this.#names.registryVersions, 0, -1));
-    const numbers = members.map((member) => addressOf(member).number);
+    const numbers = members.map((member) => parseMember(member).number);
     const fields = Object.keys(factFields);
     const steps = this.#redis.pipeline();
     for (const number of numbers) {
@@ -106,7 +106,7 @@ export class RegistryVersions {
       const present = fields.flatMap((field, index) =>
         values[index] === null ? [] : [[field, values[index]] as const],
       );
-      const read = readStored(aboutSchema, { ...Object.fromEntries(present), bytes: answers[2 * at + 1] });
+      const read = readStored(factsSchema, { ...Object.fromEntries(present), bytes: answers[2 * at + 1] });
       if ('value' in read) return [{ number, ...read.value }];
       this.#report(`registry version ${number}`, read.reason);
       return [];
@@ -115,7 +115,7 @@ export class RegistryVersions {
 
   /**
    * Stores a version, which then is the newest one. If the version that was edited is not the newest one, stores nothing and returns the
-   * number of the newest one.
+   * number of the newest version.
    */
   async add({
     basedOn,
@@ -126,7 +126,7 @@ export class RegistryVersions {
     const args = {
       versionPrefix: this.#names.registryVersion(''),
       basedOn,
-      etag: etagOf(text),
+      etag: computeEtag(text),
       fields: toStoredFields(fields),
       maxVersions,
     };
@@ -137,11 +137,11 @@ export class RegistryVersions {
   }
 }
 
-function addressOf(member: string): { number: number; etag: string } {
+function parseMember(member: string): { number: number; etag: string } {
   const [number, etag = ''] = member.split(':');
   return { number: Number(number), etag };
 }
 
-function etagOf(text: string): string {
+function computeEtag(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, 16);
 }

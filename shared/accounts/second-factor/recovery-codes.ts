@@ -4,26 +4,26 @@ import { keyAlphabet } from '../keys/key-format.ts';
 
 const codeLength = 10;
 
-export function newRecoveryCode(): string {
+export function generateRecoveryCode(): string {
   return Array.from({ length: codeLength }, () => keyAlphabet.charAt(randomInt(keyAlphabet.length))).join('');
 }
 
 /** Returns a recovery code in two halves, for display. */
-export function shownRecoveryCode(code: string): string {
+export function formatRecoveryCode(code: string): string {
   return `${code.slice(0, codeLength / 2)}-${code.slice(codeLength / 2)}`;
 }
 
-/** Reads a recovery code that a person has entered, in any spelling; undefined for a text that cannot be one. */
+/** Reads a recovery code that a person has entered, in any spelling; undefined for a text that cannot be a recovery code. */
 export function readRecoveryCode(entered: string): string | undefined {
   const code = entered.toLowerCase().replaceAll(/[\s-]/g, '');
   return code.length === codeLength ? code : undefined;
 }
 
 /**
- * Returns the name of the field for a recovery code of a person. It contains an HMAC of the code.
+ * Returns the name of the field for a recovery code of a person. The name contains an HMAC of the code.
  * @param secret a secret of the cluster
  */
-export function recoveryField(secret: Uint8Array, userId: string, code: string): string {
+export function computeRecoveryField(secret: Uint8Array, userId: string, code: string): string {
   const mac = createHmac('sha256', deriveKey(secret, 'recovery codes')).update(`${userId} ${code}`).digest('base64url');
   return `recovery:${mac}`;
 }

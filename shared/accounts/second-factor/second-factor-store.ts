@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
-import { isToken, generateToken, tokenHash } from '../people/secret-token.ts';
+import { isToken, generateToken, hashToken } from '../people/secret-token.ts';
 import type { UserRecord } from '../people/user.ts';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { callRedis, callRedisAll, readHash } from '../redis/call-redis.ts';
@@ -9,14 +9,14 @@ import { RedisScript } from '../redis/redis-script.ts';
 import { storedJson } from '../redis/stored-value.ts';
 import type { SessionOpener } from '../sign-in/session-store.ts';
 import type { OwnerKeys } from '../secrets/owner-keys.ts';
-import { newRecoveryCode, readRecoveryCode, recoveryField, shownRecoveryCode } from './recovery-codes.ts';
+import { generateRecoveryCode, readRecoveryCode, computeRecoveryField, formatRecoveryCode } from './recovery-codes.ts';
 
 const notePasskeyUse = new RedisScript(new URL('lua/note-passkey-use.lua', import.meta.url));
 const setRecoveryCodes = new RedisScript(new URL('lua/set-recovery-codes.lua', import.meta.url));
 const takeStep = new RedisScript(new URL('lua/take-step.lua', import.meta.url));
 const tryPending = new RedisScript(new URL('lua/try-pending.lua', import.meta.url));
 
-/** Milliseconds after its beginning until the second step of a sign-in, or the set-up of a factor, expires. */
+/** Milliseconds that a person has for the second step of a sign-in, or for the set-up of a factor. */
 const waitMs = 300_000;
 
 /** Maximum of wrong codes in one sign-in. After that, the person must enter the password again. */
@@ -65,7 +65,7 @@ export interface PendingSignIn {
 
 /**
  * The second factors of local accounts, in Redis. Secrets of authenticator apps are sealed, and recovery codes are stored as HMACs, with
- * keys from the secret of the cluster. Every method throws `store_unavailable` as KeyStore does.
+ * keys from the secret of the cluster. Every method throws `store_unavailable` while Redis is unavailable.
  */
 export class SecondFactorStore {
   readonly #redis: Redis;
@@ -103,7 +103,7 @@ export class SecondFactorStore {
     };
   }
 
-  /** Returns whether a person has a second factor. A factor that cannot be unsealed any more counts, too. */
+  /** Returns whether a person has a second factor. A factor that cannot be unsealed any more also counts. */
   async has(userId: string): Promise<boolean> {
     const names = await callRedis(this.#redis.hkeys(this.#names.secondFactor(userId)));
     return names.some((name) => name === 'totp' || name.startsWith('passkey:'));
@@ -115,7 +115,7 @@ export class SecondFactorStore {
     await callRedis(this.#redis.set(this.#names.secondFactorSetUp(userId, 'totp'), sealed, 'PX', waitMs));
   }
 
-  /** Returns the secret of an authenticator app that is being set up; undefined if that took too long. */
+  /** Returns the secret of an authenticator app that is being set up; undefined if the set-up took too long. */
   async findNewTotp(userId: string): Promise<string | undefined> {
     const sealed = await callRedis(this.#redis.get(this.#names.secondFactorSetUp(userId, 'totp')));
     return sealed === null ? undefined : this.#sealer(userId).unseal(sealed);
@@ -142,12 +142,12 @@ export class SecondFactorStore {
   }
 
   async storePasskey(userId: string, passkey: Passkey): Promise<void> {
-    await callRedis(this.#redis.hset(this.#names.secondFactor(userId), ...passkeyField(passkey)));
+    await callRedis(this.#redis.hset(this.#names.secondFactor(userId), ...toPasskeyField(passkey)));
   }
 
   /** Stores the counter of a verified passkey. Returns false if the passkey was removed meanwhile. The verification is then void. */
   async notePasskeyUse(userId: string, proven: Passkey): Promise<boolean> {
-    const [field, passkey] = passkeyField(proven);
+    const [field, passkey] = toPasskeyField(proven);
     const keys = [this.#names.secondFactor(userId)];
     return (await notePasskeyUse.run(this.#redis, { keys, args: { field, passkey } })) === 1;
   }
@@ -168,30 +168,30 @@ export class SecondFactorStore {
   }
 
   /**
-   * Makes new recovery codes in place of all earlier ones, and returns them. Only hashes of the codes are stored.
+   * Makes new recovery codes in place of all earlier codes, and returns them. Only hashes of the codes are stored.
    * @returns undefined for a person without a second factor
    */
   async makeRecoveryCodes(userId: string): Promise<string[] | undefined> {
-    const codes = Array.from({ length: codeCount }, newRecoveryCode);
-    const [secret] = this.#needSecrets();
-    const args = { fields: codes.map((code) => recoveryField(secret, userId, code)) };
+    const codes = Array.from({ length: codeCount }, generateRecoveryCode);
+    const [secret] = this.#requireSecrets();
+    const args = { fields: codes.map((code) => computeRecoveryField(secret, userId, code)) };
     const keys = [this.#names.secondFactor(userId)];
     if ((await setRecoveryCodes.run(this.#redis, { keys, args })) !== 1) return undefined;
-    return codes.map(shownRecoveryCode);
+    return codes.map(formatRecoveryCode);
   }
 
   /** Removes a recovery code, entered in any spelling. Returns false if there is no such code. */
   async takeRecoveryCode(userId: string, entered: string): Promise<boolean> {
     const code = readRecoveryCode(entered);
     if (code === undefined) return false;
-    const fields = this.#needSecrets().map((secret) => recoveryField(secret, userId, code));
+    const fields = this.#requireSecrets().map((secret) => computeRecoveryField(secret, userId, code));
     return (await callRedis(this.#redis.hdel(this.#names.secondFactor(userId), ...fields))) > 0;
   }
 
   /** Begins the second step of a sign-in, and returns the token that the browser keeps. */
   async beginSignIn({ id, epoch }: UserRecord, { link }: Pick<SessionOpener, 'link'>): Promise<string> {
     const token = generateToken();
-    const name = this.#names.pendingSignIn(tokenHash(token));
+    const name = this.#names.pendingSignIn(hashToken(token));
     const fields = { userId: id, epoch, tries: 0, ...(link && { link }) };
     await callRedisAll(this.#redis.multi().hset(name, fields).pexpire(name, waitMs));
     return token;
@@ -200,7 +200,7 @@ export class SecondFactorStore {
   /** Stores the challenge for a passkey. Returns false if the sign-in is over. */
   async storeChallenge(token: string, challenge: string): Promise<boolean> {
     if (!isToken(token)) return false;
-    const name = this.#names.pendingSignIn(tokenHash(token));
+    const name = this.#names.pendingSignIn(hashToken(token));
     if ((await callRedis(this.#redis.exists(name))) === 0) return false;
     // The sign-in may have ended in between. The hash that was just written must then expire, too.
     await callRedisAll(this.#redis.multi().hset(name, 'challenge', challenge).pexpire(name, waitMs, 'NX'));
@@ -210,13 +210,13 @@ export class SecondFactorStore {
   /** Returns the id of the person who signs in; undefined if the sign-in is over. */
   async findSignIn(token: string): Promise<string | undefined> {
     if (!isToken(token)) return undefined;
-    return (await callRedis(this.#redis.hget(this.#names.pendingSignIn(tokenHash(token)), 'userId'))) ?? undefined;
+    return (await callRedis(this.#redis.hget(this.#names.pendingSignIn(hashToken(token)), 'userId'))) ?? undefined;
   }
 
-  /** Uses up one of the tries of a sign-in, and returns the sign-in; undefined if it is over. */
+  /** Uses up one of the tries of a sign-in, and returns the sign-in; undefined if the sign-in is over. */
   async trySignIn(token: string): Promise<PendingSignIn | undefined> {
     if (!isToken(token)) return undefined;
-    const keys = [this.#names.pendingSignIn(tokenHash(token))];
+    const keys = [this.#names.pendingSignIn(hashToken(token))];
     const outcome = (await tryPending.run(this.#redis, { keys, args: { most: maxTries } })) as string[];
     const [userId, epoch, challenge, link] = outcome;
     if (userId === undefined) return undefined;
@@ -225,27 +225,27 @@ export class SecondFactorStore {
   }
 
   async endSignIn(token: string): Promise<void> {
-    await callRedis(this.#redis.del(this.#names.pendingSignIn(tokenHash(token))));
+    await callRedis(this.#redis.del(this.#names.pendingSignIn(hashToken(token))));
   }
 
   #sealer(userId: string) {
     const sealer = this.#keys.secondFactorSealer(userId);
-    if (!sealer) throw secretUnknown();
+    if (!sealer) throw secretUnknownError();
     return sealer;
   }
 
-  #needSecrets(): readonly [Uint8Array, ...Uint8Array[]] {
+  #requireSecrets(): readonly [Uint8Array, ...Uint8Array[]] {
     const [newest, ...older] = this.#secrets();
-    if (!newest) throw secretUnknown();
+    if (!newest) throw secretUnknownError();
     return [newest, ...older];
   }
 }
 
-function passkeyField({ id, ...passkey }: Passkey): [name: string, value: string] {
+function toPasskeyField({ id, ...passkey }: Passkey): [name: string, value: string] {
   return [`passkey:${id}`, JSON.stringify(passkey)];
 }
 
-function secretUnknown(): RouterError {
+function secretUnknownError(): RouterError {
   const message = 'The secret of the cluster is not known yet. Please try again soon.';
   return new RouterError('store_unavailable', message, { retryAfter: 2 });
 }

@@ -4,47 +4,47 @@ import { accountNames } from '../redis/account-names.ts';
 import { callRedisAll } from '../redis/call-redis.ts';
 
 /** Milliseconds between two checks of the secret in Redis. A check writes the secret if there is none, and reads it. */
-const lookEveryMs = 2_000;
+const checkEveryMs = 2_000;
 
-/** Maximum of secrets in a node: the one that seals, and those that it had before. */
+/** Maximum of secrets in a node: the secret that seals, and its predecessors. */
 const maxSecrets = 4;
 
 const noSecrets: readonly Buffer[] = [];
 
 /**
- * The secret that all ingress nodes of a cluster share: one that an operator sets, or else one that is made once and stored in Redis.
- * States: unknown (Redis has not answered yet) → known. A known secret stays in use while Redis is unavailable, and is written back to a
- * store that was emptied. If another node has written another secret there before, that one seals from then on. Until the node ends, the
- * earlier secrets still open what they have sealed.
+ * The secret that all ingress nodes of a cluster share: a secret that an operator sets, or else a secret that is made once and stored in
+ * Redis. States: unknown (Redis has not answered yet) → known. A known secret stays in use while Redis is unavailable, and is written back
+ * to a store that was emptied. If another node has written another secret to that store before, this node seals with that secret from then
+ * on. Until the node ends, the earlier secrets still open what they have sealed.
  */
 export class ClusterSecret {
   readonly #redis: Redis;
   readonly #name: string;
   #secrets: readonly Buffer[];
   readonly #timer: NodeJS.Timeout | undefined;
-  readonly #look = (): void => void this.#agree();
+  readonly #checkInBackground = (): void => void this.#agreeOnSecret();
 
   /**
    * @param prefix start of all names in Redis
-   * @param set the secrets that the operator sets, newest first; undefined to make one and store it in Redis
+   * @param operatorSecrets the secrets that the operator sets, newest first; undefined to make a secret and store it in Redis
    */
-  constructor(redis: Redis, prefix: string, set: readonly Buffer[] | undefined) {
+  constructor(redis: Redis, prefix: string, operatorSecrets: readonly Buffer[] | undefined) {
     this.#redis = redis;
     this.#name = accountNames(prefix).clusterSecret;
-    this.#secrets = set ?? noSecrets;
-    if (set) return;
-    redis.on('ready', this.#look);
-    this.#timer = setInterval(this.#look, lookEveryMs).unref();
-    this.#look();
+    this.#secrets = operatorSecrets ?? noSecrets;
+    if (operatorSecrets) return;
+    redis.on('ready', this.#checkInBackground);
+    this.#timer = setInterval(this.#checkInBackground, checkEveryMs).unref();
+    this.#checkInBackground();
   }
 
-  /** The secrets, 32 bytes each. The first one seals, and all of them open. Empty while Redis has not answered yet. */
+  /** The secrets, 32 bytes each. The first secret seals, and every secret opens. Empty while Redis has not answered yet. */
   get secrets(): readonly Buffer[] {
     return this.#secrets;
   }
 
   close(): void {
-    this.#redis.off('ready', this.#look);
+    this.#redis.off('ready', this.#checkInBackground);
     clearInterval(this.#timer);
   }
 
@@ -55,11 +55,11 @@ export class ClusterSecret {
     this.#secrets = [secret, ...before].slice(0, maxSecrets);
   }
 
-  /** Reads the secret in Redis. If there is none, writes the known one, or a new one. */
-  async #agree(): Promise<void> {
-    const own = (this.#secrets[0] ?? randomBytes(32)).toString('base64url');
+  /** Reads the secret in Redis. If there is none, writes the known secret, or a new one. */
+  async #agreeOnSecret(): Promise<void> {
+    const ownSecret = (this.#secrets[0] ?? randomBytes(32)).toString('base64url');
     try {
-      const [, secret] = await callRedisAll(this.#redis.multi().setnx(this.#name, own).get(this.#name));
+      const [, secret] = await callRedisAll(this.#redis.multi().setnx(this.#name, ownSecret).get(this.#name));
       this.#adopt(Buffer.from(String(secret), 'base64url'));
     } catch {
       // If Redis is unavailable, the connection logs that, and the known secrets stay.

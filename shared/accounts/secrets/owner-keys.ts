@@ -16,14 +16,14 @@ export class OwnerKeys {
   }
 
   /** Returns the keys that are sent with a grant, see `Grant.ownerKey`; undefined while no secret is known. */
-  ofGrant(owner: string): string | undefined {
+  deriveGrantKeys(owner: string): string | undefined {
     const keys = this.#derive(owner, 'answers').map((key) => key.toString('base64url'));
     return keys.length === 0 ? undefined : keys.join('.');
   }
 
   /**
-   * Returns the sealer for what is stored for an owner. It seals with the newest secret and opens with any secret. Undefined while no
-   * secret is known.
+   * Returns the sealer for what is stored for an owner. The sealer seals with the newest secret and opens with any secret. Undefined while
+   * no secret is known.
    */
   storeSealer(owner: string): Sealer | undefined {
     return createMultiKeySealer(this.#derive(owner, 'store'));

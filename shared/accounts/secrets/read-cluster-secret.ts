@@ -3,7 +3,7 @@ import { accountNames } from '../redis/account-names.ts';
 import { callRedis } from '../redis/call-redis.ts';
 
 /**
- * Returns the secrets of a cluster for a program outside it, newest first: the secrets that the operator sets, or else the one that the
+ * Returns the secrets of a cluster for a program outside it, newest first: the secrets that the operator sets, or else the secret that the
  * cluster stores in Redis. The list is empty if there is neither, because the nodes have a secret that is not set here, or have never run.
  * @param prefix start of all names in Redis
  * @throws RouterError `store_unavailable`
@@ -11,9 +11,9 @@ import { callRedis } from '../redis/call-redis.ts';
 export async function readClusterSecret(
   redis: Redis,
   prefix: string,
-  set: readonly Buffer[] | undefined,
+  operatorSecrets: readonly Buffer[] | undefined,
 ): Promise<readonly Buffer[]> {
-  if (set) return set;
+  if (operatorSecrets) return operatorSecrets;
   const storedSecret = await callRedis(redis.get(accountNames(prefix).clusterSecret));
   return storedSecret === null ? [] : [Buffer.from(storedSecret, 'base64url')];
 }

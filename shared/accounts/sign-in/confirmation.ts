@@ -13,7 +13,7 @@ export type Confirmation = 'confirmed' | 'refused' | 'unknown';
  */
 export type Confirm = (user: UserRecord) => Promise<Confirmation>;
 
-/** Thrown when it is not known whether the provider of a person still lets them sign in. They may try again. */
+/** Thrown when it is not known whether the provider of a person still lets them sign in. The person may try again. */
 export class UnconfirmedError extends RouterError {
   override name = 'UnconfirmedError';
 

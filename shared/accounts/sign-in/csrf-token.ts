@@ -9,7 +9,7 @@ export function computeCsrfToken(sessionId: string): string {
   return createHmac('sha256', sessionId).update('csrf').digest('base64url');
 }
 
-/** Returns whether `token` is the session's token. The check of a wrong token of the same length takes as long. */
+/** Returns whether `token` is the session's token. Checking a wrong token of the same length takes the same time. */
 export function isCsrfToken(sessionId: string, token: string): boolean {
   const right = Buffer.from(computeCsrfToken(sessionId));
   const other = Buffer.from(token);

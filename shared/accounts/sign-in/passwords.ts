@@ -20,17 +20,17 @@ export class Passwords {
    * @throws RouterError `overloaded` when too many tasks wait
    */
   hash(owner: string, password: string): Promise<string> {
-    return this.#run(owner, () => hashPassword(normalized(password)));
+    return this.#run(owner, () => hashPassword(normalize(password)));
   }
 
   /**
-   * Returns whether a password belongs to a hash. Takes as long if there is no hash to compare with.
-   * @throws as `hash` does
+   * Returns whether a password belongs to a hash. Takes the same time if there is no hash to compare with.
+   * @throws RouterError `overloaded` when too many tasks wait
    */
   async matches(owner: string, phc: string | undefined, password: string): Promise<boolean> {
     this.#nobodysHash ??= hashPassword(generateToken());
     const nobodysHash = await this.#nobodysHash;
-    const matches = await this.#run(owner, () => matchesHash(phc ?? nobodysHash, normalized(password)));
+    const matches = await this.#run(owner, () => matchesHash(phc ?? nobodysHash, normalize(password)));
     return matches && phc !== undefined;
   }
 
@@ -48,6 +48,6 @@ export class Passwords {
 }
 
 /** Returns one form of a password, because keyboards differ in how they compose letters with accents (NIST SP 800-63B-4, 3.1.1.2). */
-function normalized(password: string): string {
+function normalize(password: string): string {
   return password.normalize('NFKC');
 }

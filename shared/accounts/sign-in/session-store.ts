@@ -4,7 +4,7 @@ import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { callRedis, callRedisAll } from '../redis/call-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
-import { isToken, generateToken, tokenHash } from '../people/secret-token.ts';
+import { isToken, generateToken, hashToken } from '../people/secret-token.ts';
 import type { UserRecord } from '../people/user.ts';
 import type { UserStore } from '../people/user-store.ts';
 import { UnconfirmedError, type Confirm } from './confirmation.ts';
@@ -12,8 +12,8 @@ import { UnconfirmedError, type Confirm } from './confirmation.ts';
 const openSession = new RedisScript(new URL('lua/open-session.lua', import.meta.url));
 const touchSession = new RedisScript(new URL('lua/touch-session.lua', import.meta.url));
 
-/** Milliseconds after its beginning until a session ends, however much it is used. */
-const longestMs = 30 * 24 * 3_600_000;
+/** Milliseconds after the beginning of a session until it ends, however much it is used. */
+const maxSessionMs = 30 * 24 * 3_600_000;
 
 const maxPerUser = 50;
 
@@ -26,7 +26,7 @@ const sessionSchema = z.object({
   startedAt: z.coerce.number(),
   /** Milliseconds from the last write until the session ends, unless there is another request. */
   livesMs: z.coerce.number(),
-  /** Name of the provider that signed the person in, if one did. */
+  /** Name of the provider that signed the person in, if a provider did. */
   provider: z.string().optional(),
   /** `printed`: the person signed in with a link that an operator has printed. */
   link: z.string().optional(),
@@ -35,7 +35,7 @@ const sessionSchema = z.object({
   agent: z.string().optional(),
 });
 
-/** How a person signed in. If neither field is defined, it was with a password or a link of an administrator. */
+/** How a person signed in. If neither field is defined, the person used a password or a link of an administrator. */
 export interface SessionOpener {
   /** Name of the provider that signed the person in; undefined if none did. */
   provider?: string | undefined;
@@ -58,12 +58,12 @@ export interface SignInSessionSummary extends Omit<SessionOrigin, 'link'> {
 }
 
 /** Maximum characters of a browser's name that are stored. */
-const agentLength = 300;
+const maxAgentLength = 300;
 
 /**
  * The sign-in sessions of the console, in Redis. A session's id is random; only its SHA-256 is stored. A session ends when it is not used
- * for a time, after 30 days, when its person is blocked, and when they are signed out everywhere. While local accounts are switched off,
- * only sessions of providers and of printed links count. Every method throws `store_unavailable` as KeyStore does.
+ * for a time, after 30 days, when its person is blocked, and when its person is signed out everywhere. While local accounts are switched
+ * off, only sessions of providers and of printed links count. Every method throws `store_unavailable` while Redis is unavailable.
  */
 export class SignInSessionStore {
   readonly #redis: Redis;
@@ -72,11 +72,11 @@ export class SignInSessionStore {
   readonly #idleMs: () => Promise<number>;
   readonly #report: ReportUnreadable;
   #confirm: Confirm = async () => 'confirmed';
-  #takesLocal = (): boolean => true;
+  #acceptsLocal = (): boolean => true;
 
   /**
    * @param prefix start of all names in Redis
-   * @param idleMs returns the milliseconds after its last request until a session ends
+   * @param idleMs returns the milliseconds after the last request of a session until it ends
    */
   constructor(
     redis: Redis,
@@ -94,14 +94,17 @@ export class SignInSessionStore {
     this.#report = report;
   }
 
-  /** Sets the check of people that is called at each use of a provider's session. If it refuses the person, the session does not count. */
+  /**
+   * Sets the check of people that is called at each use of a provider's session. If the check refuses the person, the session does not
+   * count.
+   */
   setConfirm(confirm: Confirm): void {
     this.#confirm = confirm;
   }
 
-  /** Sets the function that tells whether sessions count that passwords have opened. It is called at each use of such a session. */
-  setTakesLocal(takesLocal: () => boolean): void {
-    this.#takesLocal = takesLocal;
+  /** Sets the function that tells whether sessions that passwords have opened count. It is called at each use of such a session. */
+  setAcceptsLocal(acceptsLocal: () => boolean): void {
+    this.#acceptsLocal = acceptsLocal;
   }
 
   /**
@@ -110,16 +113,16 @@ export class SignInSessionStore {
    */
   async open({ id: userId, epoch }: UserRecord, origin: SessionOrigin = {}): Promise<string | undefined> {
     const id = generateToken();
-    const idHash = tokenHash(id);
+    const idHash = hashToken(id);
     const { session, sessionsOf, user } = this.#names;
     const args = {
       idHash,
       userId,
       epoch,
-      origin: { ...origin, agent: origin.agent?.slice(0, agentLength) },
+      origin: { ...origin, agent: origin.agent?.slice(0, maxAgentLength) },
       now: Date.now(),
       idleMs: await this.#idleMs(),
-      maxMs: longestMs,
+      maxMs: maxSessionMs,
       maxPerUser,
       sessionPrefix: session(''),
     };
@@ -134,14 +137,14 @@ export class SignInSessionStore {
    */
   async find(id: string, { asks: asksProvider = true } = {}): Promise<UserRecord | undefined> {
     if (!isToken(id)) return undefined;
-    const name = this.#names.session(tokenHash(id));
+    const name = this.#names.session(hashToken(id));
     const [fields, leftToLiveMs] = await callRedisAll(this.#redis.multi().hgetall(name).pttl(name));
     const session = this.#read(fields);
-    if (!session || !this.#counts(session)) return undefined;
+    if (!session || !this.#isAccepted(session)) return undefined;
     const [known, idleMs] = await Promise.all([this.#users.find(session.userId), this.#idleMs()]);
     const now = Date.now();
-    const leftMs = session.startedAt + longestMs - now;
-    if (!isIn(known, session) || leftMs <= 0) return undefined;
+    const leftMs = session.startedAt + maxSessionMs - now;
+    if (!isSignedIn(known, session) || leftMs <= 0) return undefined;
     let user = known;
     if (asksProvider && session.provider !== undefined) {
       const confirmation = await this.#confirm(known);
@@ -149,15 +152,15 @@ export class SignInSessionStore {
       if (confirmation === 'refused') return undefined;
       // The person is read again, because the confirmation may have taken long, and may have changed the record.
       const person = await this.#users.find(session.userId);
-      if (!isIn(person, session)) return undefined;
+      if (!isSignedIn(person, session)) return undefined;
       user = person;
     }
     const sinceMs = session.livesMs - Number(leftToLiveMs);
     // The setting may have become shorter since the last write.
     if (sinceMs >= idleMs) return undefined;
     const nextMs = Math.min(idleMs, leftMs);
-    const isOff = Math.abs(nextMs - Number(leftToLiveMs)) >= touchEveryMs;
-    if (isOff) await this.#touch(name, user.id, { now, idleMs: nextMs });
+    const needsTouch = Math.abs(nextMs - Number(leftToLiveMs)) >= touchEveryMs;
+    if (needsTouch) await this.#touch(name, user.id, { now, idleMs: nextMs });
     return user;
   }
 
@@ -168,20 +171,20 @@ export class SignInSessionStore {
    */
   async isOpen(id: string, { asks = false } = {}): Promise<boolean> {
     if (!isToken(id)) return false;
-    const fields = await callRedis(this.#redis.hgetall(this.#names.session(tokenHash(id))));
+    const fields = await callRedis(this.#redis.hgetall(this.#names.session(hashToken(id))));
     const session = this.#read(fields);
-    if (!session || !this.#counts(session)) return false;
+    if (!session || !this.#isAccepted(session)) return false;
     const user = await this.#users.find(session.userId);
-    if (!isIn(user, session) || session.startedAt + longestMs <= Date.now()) return false;
+    if (!isSignedIn(user, session) || session.startedAt + maxSessionMs <= Date.now()) return false;
     if (!asks || session.provider === undefined) return true;
     const confirmation = await this.#confirm(user);
     if (confirmation === 'unknown') throw new UnconfirmedError();
     return confirmation === 'confirmed';
   }
 
-  /** Returns what opened a session. Both fields are undefined for a session that a password opened, and for one that has ended. */
+  /** Returns what opened a session. Both fields are undefined for a session that a password opened, and for a session that has ended. */
   async readOpener(id: string): Promise<SessionOpener> {
-    const fields = this.#redis.hmget(this.#names.session(tokenHash(id)), 'provider', 'link');
+    const fields = this.#redis.hmget(this.#names.session(hashToken(id)), 'provider', 'link');
     const [provider, link] = await callRedis(fields);
     return { provider: provider ?? undefined, link: link === 'printed' ? link : undefined };
   }
@@ -189,8 +192,8 @@ export class SignInSessionStore {
   /** Returns whether a session exists that does not count, because a password opened it and local accounts are switched off. */
   async isSuspended(id: string): Promise<boolean> {
     if (!isToken(id)) return false;
-    const session = this.#read(await callRedis(this.#redis.hgetall(this.#names.session(tokenHash(id)))));
-    return session !== undefined && !this.#counts(session);
+    const session = this.#read(await callRedis(this.#redis.hgetall(this.#names.session(hashToken(id)))));
+    return session !== undefined && !this.#isAccepted(session);
   }
 
   /** Returns the sessions of a person that have not ended, the newest first. */
@@ -213,7 +216,7 @@ export class SignInSessionStore {
 
   /** Returns the hash of a session's id, as in the list of its person. */
   hashOf(id: string): string {
-    return tokenHash(id);
+    return hashToken(id);
   }
 
   /** Ends a session of a person by its hash. Returns false if the person has no such session. */
@@ -226,14 +229,17 @@ export class SignInSessionStore {
   }
 
   async end(id: string): Promise<void> {
-    const hash = tokenHash(id);
+    const hash = hashToken(id);
     const name = this.#names.session(hash);
     const userId = await callRedis(this.#redis.hget(name, 'userId'));
     if (userId === null) return;
     await callRedisAll(this.#redis.multi().del(name).lrem(this.#names.sessionsOf(userId), 0, hash));
   }
 
-  /** Parses a session from its fields; undefined if there is none. An unreadable session counts as ended: the person must sign in again. */
+  /**
+   * Parses a session from its fields; undefined if there are no fields. An unreadable session counts as ended: the person must sign in
+   * again.
+   */
   #read(fields: unknown): z.output<typeof sessionSchema> | undefined {
     const read = readStored(sessionSchema, fields);
     if ('value' in read) return read.value;
@@ -241,8 +247,8 @@ export class SignInSessionStore {
     return undefined;
   }
 
-  #counts({ provider, link }: z.output<typeof sessionSchema>): boolean {
-    return provider !== undefined || link === 'printed' || this.#takesLocal();
+  #isAccepted({ provider, link }: z.output<typeof sessionSchema>): boolean {
+    return provider !== undefined || link === 'printed' || this.#acceptsLocal();
   }
 
   /** Extends a session, unless it has ended meanwhile. */
@@ -252,6 +258,6 @@ export class SignInSessionStore {
 }
 
 /** Returns whether a person exists, is not blocked, and has not signed out everywhere since a session was opened. */
-function isIn(person: UserRecord | undefined, { epoch }: { epoch: number }): person is UserRecord {
+function isSignedIn(person: UserRecord | undefined, { epoch }: { epoch: number }): person is UserRecord {
   return person !== undefined && person.blockedAt === undefined && person.epoch === epoch;
 }

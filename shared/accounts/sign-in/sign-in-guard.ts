@@ -7,15 +7,17 @@ import { RedisScript } from '../redis/redis-script.ts';
 const takeAttempt = new RedisScript(new URL('lua/take-sign-in-attempt.lua', import.meta.url));
 const returnAttempt = new RedisScript(new URL('lua/return-sign-in-attempt.lua', import.meta.url));
 
-/** Maximum of wrong tries in a window at one account, from one network address or from a browser that has signed in to it before. */
+/**
+ * Maximum of wrong tries in a window at one account, from one network address or from a browser that has signed in to this account before.
+ */
 const maxByOne = 10;
 
 /** Maximum of wrong tries in a window at one account, from all addresses together. */
 const maxAtAccount = 50;
 
 /**
- * Maximum of wrong tries in a window from one address, at all accounts together. It is high, because an office or a carrier's customers may
- * share an address.
+ * Maximum of wrong tries in a window from one address, at all accounts together. This maximum is high, because an office or a carrier's
+ * customers may share an address.
  */
 const maxFromAddress = 100;
 
@@ -58,7 +60,7 @@ export class SignInGuard {
 
   /**
    * Counts a try, unless it must wait.
-   * @throws RouterError `store_unavailable` as KeyStore does
+   * @throws RouterError `store_unavailable`
    */
   async take(attempt: SignInTry): Promise<Allowance> {
     const subjects = this.#subjects(attempt);

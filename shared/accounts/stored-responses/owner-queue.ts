@@ -8,19 +8,19 @@ const longestWaitMs = 5_000;
  */
 export class OwnerQueue {
   /** The end of the last read of each owner who has unfinished reads. */
-  readonly #last = new Map<string, Promise<void>>();
+  readonly #lastReads = new Map<string, Promise<void>>();
 
   /**
    * Runs a read when the earlier reads of the owner are over.
-   * @throws RouterError `overloaded` if that takes too long, or as `read` does
+   * @throws RouterError `overloaded` if the earlier reads take too long; the errors of `read`
    */
   run<Read>(owner: string, read: () => Promise<Read>): Promise<Read> {
-    const reading = this.#after(this.#last.get(owner), read);
+    const reading = this.#after(this.#lastReads.get(owner), read);
     const last: Promise<void> = reading.then(
       () => this.#end(owner, last),
       () => this.#end(owner, last),
     );
-    this.#last.set(owner, last);
+    this.#lastReads.set(owner, last);
     return reading;
   }
 
@@ -33,6 +33,6 @@ export class OwnerQueue {
   }
 
   #end(owner: string, last: Promise<void>): void {
-    if (this.#last.get(owner) === last) this.#last.delete(owner);
+    if (this.#lastReads.get(owner) === last) this.#lastReads.delete(owner);
   }
 }

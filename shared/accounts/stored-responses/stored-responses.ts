@@ -29,12 +29,12 @@ const maxItems = 10_000;
 const itemBytes = 256;
 
 /** How much longer a sealed text is than its content, because base64 has four characters for three bytes. */
-const sealedShare = 4 / 3;
+const sealedFactor = 4 / 3;
 
 /** Characters of items after which the event loop gets a turn. Writing so many takes about a millisecond. */
 const pieceLength = 256 * 1024;
 
-/** The form of the ids that this router makes, and that clients may give items. An id of another form counts as unknown. */
+/** The form of the ids that this router makes, and that clients may give items. Any other id counts as unknown. */
 const idPattern = /^[\w-]{1,128}$/;
 
 export interface StoredResponse {
@@ -42,11 +42,12 @@ export interface StoredResponse {
   response: JsonObject;
   /** The items of the response's own input, each with an id, without the items of the responses that it continues. */
   input: JsonObject[];
-  /** Id of the response that this one continues. */
+  /** Id of the response that this response continues. */
   previous?: string | undefined;
 }
 
 export interface StoredResponsesBounds {
+  /** Milliseconds for which a response is kept. */
   keepMs: number;
   /** Maximum bytes in Redis for one owner. */
   ownerBytes: number;
@@ -67,8 +68,8 @@ export interface StorableResponse {
 
 export type KeepOutcome = 'kept' | 'too large' | 'no owner';
 
-/** The result of a search: what was found, the id that is not stored, or `too long` if it is more than one request may use. */
-export type Found<T> = { found: T } | { missing: string } | 'too long';
+/** The result of a search: what was found, the id that is not stored, or `too long` if more was found than one request may use. */
+export type SearchResult<T> = { found: T } | { missing: string } | 'too long';
 
 /**
  * Responses that clients have had stored, in Redis, sealed with a key of their owner. A response of another owner counts as unknown. If
@@ -80,7 +81,7 @@ export class StoredResponses {
   readonly #bounds: StoredResponsesBounds;
   readonly #keys: Pick<OwnerKeys, 'storeSealer'>;
   readonly #report: ReportUnreadable;
-  readonly #turns = new OwnerQueue();
+  readonly #ownerQueue = new OwnerQueue();
 
   /** @param prefix start of all names in Redis */
   constructor(
@@ -115,7 +116,7 @@ export class StoredResponses {
    */
   async prepare(owner: string, stored: StoredResponse, text?: Uint8Array): Promise<StorableResponse | undefined> {
     const { id, previous } = stored;
-    const items = [...itemsById(stored).keys()];
+    const items = [...listItemsById(stored).keys()];
     if (items.length > maxItems) return undefined;
     const content = await this.#sealer(owner).sealBytes(await writePieces(stored, text));
     const { keepMs, ownerBytes, totalBytes } = this.#bounds;
@@ -130,15 +131,15 @@ export class StoredResponses {
   async find(owner: string, id: string): Promise<StoredResponse | undefined> {
     if (!isId(id)) return undefined;
     const name = `${this.#prefix}stored-response:${owner}:${id}`;
-    const content = await this.#turns.run(owner, () => callRedis(this.#redis.get(name)));
+    const content = await this.#ownerQueue.run(owner, () => callRedis(this.#redis.get(name)));
     return content === null ? undefined : this.#open(this.#sealer(owner), content);
   }
 
   /** Returns a response and the responses that it continues, oldest first. */
-  async history(owner: string, id: string): Promise<Found<StoredResponse[]>> {
+  async readHistory(owner: string, id: string): Promise<SearchResult<StoredResponse[]>> {
     if (!isId(id)) return { missing: id };
     const reply = await this.#run(readChain, owner, { id, maxLinks });
-    if (reply.outcome !== 'found') return missingOrLong(reply);
+    if (reply.outcome !== 'found') return toFailure(reply);
     const sealer = this.#sealer(owner);
     const opened = reply.rest.map((content) => this.#open(sealer, content));
     const responses = opened.filter((each) => each !== undefined);
@@ -147,18 +148,18 @@ export class StoredResponses {
   }
 
   /** Returns stored items by their ids, of inputs and outputs alike. */
-  async items(owner: string, ids: readonly string[]): Promise<Found<Map<string, JsonObject>>> {
+  async readItems(owner: string, ids: readonly string[]): Promise<SearchResult<Map<string, JsonObject>>> {
     if (ids.length > maxItems) return 'too long';
     const wrong = ids.find((id) => !isId(id));
     if (wrong !== undefined) return { missing: wrong };
     const reply = await this.#run(findItems, owner, { items: ids });
-    if (reply.outcome !== 'found') return missingOrLong(reply);
+    if (reply.outcome !== 'found') return toFailure(reply);
     const [places = '', ...contents] = reply.rest;
     const sealer = this.#sealer(owner);
-    const itemsOf = contents.map((content) => itemsById(this.#open(sealer, content)));
+    const itemsOf = contents.map((content) => listItemsById(this.#open(sealer, content)));
     const items = new Map<string, JsonObject>();
-    for (const [at, place] of places.split(',').entries()) {
-      const id = ids[at] ?? '';
+    for (const [index, place] of places.split(',').entries()) {
+      const id = ids[index] ?? '';
       const item = itemsOf[Number(place)]?.get(id);
       if (!item) return { missing: id };
       items.set(id, item);
@@ -168,7 +169,7 @@ export class StoredResponses {
 
   /**
    * Removes a response.
-   * @returns whether the owner had it
+   * @returns whether the owner had such a response
    */
   async delete(owner: string, id: string): Promise<boolean> {
     if (!isId(id)) return false;
@@ -184,8 +185,8 @@ export class StoredResponses {
   }
 
   async #run(script: RedisScript, owner: string, args: object): Promise<{ outcome: unknown; rest: string[] }> {
-    const maxBytes = Math.ceil(this.#bounds.historyBytes * sealedShare);
-    const reply = await this.#turns.run(owner, () =>
+    const maxBytes = Math.ceil(this.#bounds.historyBytes * sealedFactor);
+    const reply = await this.#ownerQueue.run(owner, () =>
       script.run(this.#redis, { args: { prefix: this.#prefix, owner, maxBytes, ...args } }),
     );
     const [outcome, ...rest] = Array.isArray(reply) ? reply.map(String) : [];
@@ -213,8 +214,8 @@ async function writePieces(
   const head = JSON.stringify({ id, previous });
   const pieces: Uint8Array[] = [Buffer.from(`${head.slice(0, -1)},"response":`), text];
   let written = ',"input":[';
-  for (const [at, item] of input.entries()) {
-    written += `${at === 0 ? '' : ','}${JSON.stringify(item)}`;
+  for (const [index, item] of input.entries()) {
+    written += `${index === 0 ? '' : ','}${JSON.stringify(item)}`;
     if (written.length < pieceLength) continue;
     pieces.push(Buffer.from(written));
     written = '';
@@ -223,8 +224,8 @@ async function writePieces(
   return [...pieces, Buffer.from(`${written}]}`)];
 }
 
-/** Returns the items of a response by their ids: those of its input and of its output. */
-function itemsById(stored: StoredResponse | undefined): Map<string, JsonObject> {
+/** Returns the items of a response, of its input and of its output, by their ids. */
+function listItemsById(stored: StoredResponse | undefined): Map<string, JsonObject> {
   const output = stored?.response['output'];
   const items = [...(stored?.input ?? []), ...(Array.isArray(output) ? output : [])];
   return new Map(
@@ -232,7 +233,7 @@ function itemsById(stored: StoredResponse | undefined): Map<string, JsonObject> 
   );
 }
 
-function missingOrLong({ outcome, rest }: { outcome: unknown; rest: readonly string[] }): Found<never> {
+function toFailure({ outcome, rest }: { outcome: unknown; rest: readonly string[] }): SearchResult<never> {
   return outcome === 'missing' ? { missing: rest[0] ?? '' } : 'too long';
 }
 

@@ -10,10 +10,10 @@ const maxBytes = 1024 * 1024;
 
 const answerMs = 5_000;
 
-const keySet = z.looseObject({ keys: z.array(z.looseObject({ kty: z.string() })).max(1_000) });
-const discovered = z.looseObject({ issuer: z.string(), jwks_uri: z.string() });
+const keySetSchema = z.looseObject({ keys: z.array(z.looseObject({ kty: z.string() })).max(1_000) });
+const discoverySchema = z.looseObject({ issuer: z.string(), jwks_uri: z.string() });
 
-/** Returns whether keys may be fetched from a URL, because it is encrypted, or of this machine. */
+/** Returns whether keys may be fetched from a URL, because the URL is encrypted or points to this machine. */
 export type IsSafeAddress = (address: string) => boolean;
 
 /**
@@ -23,14 +23,14 @@ export type IsSafeAddress = (address: string) => boolean;
 export async function fetchKeys(source: KeysOfIssuer, isSafe: IsSafeAddress): Promise<JSONWebKeySet> {
   const { issuer, jwksUri, jwksFile, jwks, ca } = source;
   if (jwks) return jwks;
-  if (jwksFile !== undefined) return keySetOf(JSON.parse(await readFile(jwksFile, 'utf8')));
+  if (jwksFile !== undefined) return parseKeySet(JSON.parse(await readFile(jwksFile, 'utf8')));
   const certificates = ca === undefined ? undefined : [...rootCertificates, await readFile(ca, 'utf8')];
   const agent = new Agent({
     maxResponseSize: maxBytes,
     connect: { timeout: answerMs, ...(certificates && { ca: certificates }) },
   });
   try {
-    return keySetOf(await getJson(jwksUri ?? (await discover(issuer, isSafe, agent)), agent));
+    return parseKeySet(await getJson(jwksUri ?? (await discover(issuer, isSafe, agent)), agent));
   } finally {
     await agent.destroy();
   }
@@ -39,7 +39,7 @@ export async function fetchKeys(source: KeysOfIssuer, isSafe: IsSafeAddress): Pr
 /** Returns the URL of the keys that an issuer states (OpenID Connect Discovery 1.0, section 4). */
 async function discover(issuer: string, isSafe: IsSafeAddress, agent: Agent): Promise<string> {
   const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  const { data } = discovered.safeParse(await getJson(address, agent));
+  const { data } = discoverySchema.safeParse(await getJson(address, agent));
   if (!data) throw new Error(`${address} does not say where the keys are`);
   if (data.issuer !== issuer) throw new Error(`${address} is of the issuer ${data.issuer}`);
   if (!isSafe(data.jwks_uri))
@@ -56,8 +56,8 @@ async function getJson(address: string, agent: Agent): Promise<unknown> {
   return JSON.parse(text);
 }
 
-function keySetOf(read: unknown): JSONWebKeySet {
-  const { data } = keySet.safeParse(read);
+function parseKeySet(read: unknown): JSONWebKeySet {
+  const { data } = keySetSchema.safeParse(read);
   if (!data) throw new Error('what was read is no set of keys');
   return data;
 }

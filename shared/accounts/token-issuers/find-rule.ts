@@ -1,10 +1,10 @@
 import type { Claims, IssuerRule } from './token-issuer.ts';
 
-/** Returns the first rule that matches the claims of a token; undefined if none does. */
+/** Returns the first rule that matches the claims of a token; undefined if no rule matches. */
 export function findRule(rules: readonly IssuerRule[], claims: Claims): IssuerRule | undefined {
   return rules.find(({ match }) =>
     match.every(([path, patterns]) => {
-      const values = textsOf(claimAt(claims, path));
+      const values = toTexts(findClaim(claims, path));
       return patterns.some((pattern) => values.some((value) => matchesGlob(pattern, value)));
     }),
   );
@@ -14,27 +14,30 @@ export function findRule(rules: readonly IssuerRule[], claims: Claims): IssuerRu
  * Returns the claim at a path such as `kubernetes.io.namespace`. Names of claims may contain dots, so the path begins with the longest name
  * that exists. In this example, that is `kubernetes.io`, and `namespace` is a claim in it.
  */
-export function claimAt(claims: Claims, path: string): unknown {
+export function findClaim(claims: Claims, path: string): unknown {
   if (Object.hasOwn(claims, path)) return claims[path];
   for (let dot = path.lastIndexOf('.'); dot > 0; dot = path.lastIndexOf('.', dot - 1)) {
     const name = path.slice(0, dot);
     const inner = Object.hasOwn(claims, name) ? claims[name] : undefined;
     if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) continue;
-    const found = claimAt(inner as Claims, path.slice(dot + 1));
+    const found = findClaim(inner as Claims, path.slice(dot + 1));
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-/** Returns the texts of a claim to compare with patterns: that of the claim itself, or of each member of a list. */
-function textsOf(claim: unknown): string[] {
+/** Returns the texts of a claim to compare with patterns: the claim itself, or each member of a list. */
+function toTexts(claim: unknown): string[] {
   const values: unknown[] = Array.isArray(claim) ? claim : [claim];
   return values.flatMap((value) =>
     typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? [String(value)] : [],
   );
 }
 
-/** Returns whether a text matches a pattern, in which each `*` stands for any characters. The time is in proportion to its length. */
+/**
+ * Returns whether a text matches a pattern, in which each `*` stands for any characters. The time grows in proportion to the length of the
+ * text.
+ */
 export function matchesGlob(pattern: string, value: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();

@@ -6,7 +6,7 @@ import type { Logger } from '#shared/core/log.ts';
 import type { KeyIdentity } from '../keys/key-record.ts';
 import { findRule } from './find-rule.ts';
 import { IssuerKeys } from './issuer-keys.ts';
-import { PartyIdentities, type Party, type PartyIdentitiesParts } from './party-identities.ts';
+import { PartyIdentities, type TokenAccount, type PartyIdentitiesDependencies } from './party-identities.ts';
 import { identityOfService } from './service-identity.ts';
 import type { AcceptedIssuer, Claims, KeysOfIssuer } from './token-issuer.ts';
 
@@ -17,12 +17,12 @@ const clockToleranceSeconds = 60;
 
 const maxKnown = 10_000;
 
-const verificationsAtOnce = 4_096;
+const maxVerifications = 4_096;
 
 /** The types that a token may have. Tokens of other types, such as those by which a provider reports a sign-out, are no credentials. */
-const types = new Set([undefined, 'jwt', 'at+jwt', 'application/jwt', 'application/at+jwt']);
+const acceptedTypes = new Set([undefined, 'jwt', 'at+jwt', 'application/jwt', 'application/at+jwt']);
 
-export interface IssuedTokenVerifierParts extends PartyIdentitiesParts {
+export interface IssuedTokenVerifierDependencies extends PartyIdentitiesDependencies {
   /** Returns the issuers of the current registry. */
   issuers: () => readonly AcceptedIssuer[];
   /**
@@ -34,15 +34,15 @@ export interface IssuedTokenVerifierParts extends PartyIdentitiesParts {
 }
 
 /** The person, team or service account that a token stands for. */
-type TokenSubject = Party | { kind: 'service'; identity: KeyIdentity };
+type TokenSubject = TokenAccount | { kind: 'service'; identity: KeyIdentity };
 
 interface KnownToken {
-  target: TokenSubject;
+  subject: TokenSubject;
   /** In ms since 1970. */
   expiresAt: number;
   keys: IssuerKeys;
   keysVersion: number;
-  /** The issuers of the registry from which the token's rule is. */
+  /** The issuers of the registry from which the token's rule comes. */
   issuers: readonly AcceptedIssuer[];
 }
 
@@ -51,17 +51,17 @@ interface KnownToken {
  * use is verified from memory until it expires, or the issuer's keys or the rules change. For a new token, its signature is verified.
  */
 export class IssuedTokenVerifier {
-  readonly #parts: IssuedTokenVerifierParts;
+  readonly #dependencies: IssuedTokenVerifierDependencies;
   readonly #identities: PartyIdentities;
   readonly #known = new LRUCache<string, KnownToken>({ max: maxKnown });
   readonly #verifications = new Map<string, Promise<KeyIdentity>>();
   /** The keys of issuers by their source, so that they stay in memory when only rules change. */
   #keys: ReadonlyMap<string, IssuerKeys> = new Map();
-  #keysOf: readonly AcceptedIssuer[] | undefined;
+  #keysIssuers: readonly AcceptedIssuer[] | undefined;
 
-  constructor(parts: IssuedTokenVerifierParts) {
-    this.#parts = parts;
-    this.#identities = new PartyIdentities(parts);
+  constructor(dependencies: IssuedTokenVerifierDependencies) {
+    this.#dependencies = dependencies;
+    this.#identities = new PartyIdentities(dependencies);
   }
 
   /**
@@ -70,16 +70,16 @@ export class IssuedTokenVerifier {
    * `store_unavailable` when the token cannot be verified; `overloaded`.
    */
   verify(token: string): KeyIdentity | Promise<KeyIdentity> {
-    if (token.length > maxTokenLength) throw invalid(`it has more than ${maxTokenLength} characters`);
+    if (token.length > maxTokenLength) throw invalidTokenError(`it has more than ${maxTokenLength} characters`);
     const digest = hash('sha256', token, 'base64url');
     const known = this.#known.get(digest);
-    if (known && known.issuers === this.#parts.issuers() && known.keys.version() === known.keysVersion) {
-      if (Date.now() >= known.expiresAt) throw invalid('it has expired');
-      return this.#identityOf(known.target);
+    if (known && known.issuers === this.#dependencies.issuers() && known.keys.version() === known.keysVersion) {
+      if (Date.now() >= known.expiresAt) throw invalidTokenError('it has expired');
+      return this.#identityOf(known.subject);
     }
     const underWay = this.#verifications.get(digest);
     if (underWay) return underWay;
-    if (this.#verifications.size >= verificationsAtOnce) {
+    if (this.#verifications.size >= maxVerifications) {
       throw new RouterError('overloaded', 'Too many tokens are being verified. Please try again soon.', {
         retryAfter: 2,
       });
@@ -100,26 +100,26 @@ export class IssuedTokenVerifier {
   }
 
   async #verifyUnknown(token: string, digest: string): Promise<KeyIdentity> {
-    const issuers = this.#parts.issuers();
+    const issuers = this.#dependencies.issuers();
     const issuer = issuers.find(({ issuer: name }) => name === issuerOf(token));
-    if (!issuer) throw invalid('its issuer is not one that the router accepts');
+    if (!issuer) throw invalidTokenError('its issuer is not one that the router accepts');
     const keys = this.#keysFor(issuer, issuers);
     const claims = await verifySignature(token, issuer, keys);
-    const target = matchRule(issuer, claims);
+    const subject = matchRule(issuer, claims);
     // If the keys have changed since the signature was verified, the token is verified again at its next use.
     const keysVersion = keys.version();
     const expiresAt = ((claims.exp ?? 0) + clockToleranceSeconds) * 1_000;
-    if (keysVersion !== undefined) this.#known.set(digest, { target, expiresAt, keys, keysVersion, issuers });
-    return this.#identityOf(target);
+    if (keysVersion !== undefined) this.#known.set(digest, { subject, expiresAt, keys, keysVersion, issuers });
+    return this.#identityOf(subject);
   }
 
-  #identityOf(target: TokenSubject): KeyIdentity | Promise<KeyIdentity> {
-    return target.kind === 'service' ? target.identity : this.#identities.find(target);
+  #identityOf(subject: TokenSubject): KeyIdentity | Promise<KeyIdentity> {
+    return subject.kind === 'service' ? subject.identity : this.#identities.find(subject);
   }
 
   #keysFor(issuer: AcceptedIssuer, issuers: readonly AcceptedIssuer[]): IssuerKeys {
-    if (this.#keysOf !== issuers) {
-      const { log, fetchKeys } = this.#parts;
+    if (this.#keysIssuers !== issuers) {
+      const { log, fetchKeys } = this.#dependencies;
       const before = this.#keys;
       const sources = issuers.map(({ issuer: name, jwksUri, jwksFile, jwks, ca }) => ({
         issuer: name,
@@ -130,20 +130,20 @@ export class IssuedTokenVerifier {
       }));
       this.#keys = new Map(
         sources.map((source) => {
-          const text = nameOf(source);
+          const text = toSourceName(source);
           const read = () => fetchKeys(source);
           return [text, before.get(text) ?? new IssuerKeys({ issuer: source.issuer, read, log })];
         }),
       );
-      this.#keysOf = issuers;
+      this.#keysIssuers = issuers;
     }
-    const keys = this.#keys.get(nameOf(issuer));
+    const keys = this.#keys.get(toSourceName(issuer));
     if (!keys) throw new Error(`the issuer ${issuer.issuer} is not among those of its registry`);
     return keys;
   }
 }
 
-function nameOf({ issuer, jwksUri, jwksFile, jwks, ca }: KeysOfIssuer): string {
+function toSourceName({ issuer, jwksUri, jwksFile, jwks, ca }: KeysOfIssuer): string {
   return JSON.stringify([issuer, jwksUri, jwksFile, jwks, ca]);
 }
 
@@ -169,15 +169,16 @@ async function verifySignature(
       clockTolerance: clockToleranceSeconds,
       requiredClaims: ['exp', 'sub'],
     });
-    if (!types.has(protectedHeader.typ?.toLowerCase())) throw invalid('its type is not that of a credential');
-    if (payload.sub === '') throw invalid('its claim `sub` is empty');
+    if (!acceptedTypes.has(protectedHeader.typ?.toLowerCase()))
+      throw invalidTokenError('its type is not that of a credential');
+    if (payload.sub === '') throw invalidTokenError('its claim `sub` is empty');
     if (payload.iat !== undefined && payload.iat > Date.now() / 1_000 + clockToleranceSeconds)
-      throw invalid('it is not valid yet');
+      throw invalidTokenError('it is not valid yet');
     return payload;
   } catch (error) {
     if (error instanceof RouterError || !(error instanceof Error)) throw error;
     // For a key that is too short or malformed, jose throws an error that is not a JOSEError.
-    throw invalid(error instanceof errors.JOSEError ? reasonOf(error) : 'its key cannot be used', error);
+    throw invalidTokenError(error instanceof errors.JOSEError ? explainError(error) : 'its key cannot be used', error);
   }
 }
 
@@ -208,7 +209,7 @@ function matchRule({ issuer, rules, trustsEmail }: AcceptedIssuer, claims: Claim
   );
 }
 
-function reasonOf(error: errors.JOSEError): string {
+function explainError(error: errors.JOSEError): string {
   if (error instanceof errors.JWTExpired) return 'it has expired';
   if (error instanceof errors.JWTClaimValidationFailed) {
     if (error.claim === 'aud') return 'it is meant for another audience';
@@ -221,6 +222,6 @@ function reasonOf(error: errors.JOSEError): string {
   return 'its signature is wrong';
 }
 
-function invalid(reason: string, cause?: Error): RouterError {
+function invalidTokenError(reason: string, cause?: Error): RouterError {
   return new RouterError('invalid_api_key', `The token is not accepted: ${reason}.`, { cause });
 }

@@ -15,7 +15,7 @@ export interface IssuerKeysTimes {
   freshMs: number;
   /** Time after a read until its keys no longer count, if they cannot be read again. */
   staleMs: number;
-  /** Minimum time between two reads because of an unknown key id, and after a failed read until the next one. */
+  /** Minimum time between two reads because of an unknown key id, and between a failed read and the next read. */
   againMs: number;
 }
 
@@ -24,7 +24,7 @@ const defaultTimes: IssuerKeysTimes = { freshMs: 300_000, staleMs: 24 * 3_600_00
 /** Milliseconds after a failed read until the next read, while no keys are known. */
 const firstAgainMs = 1_000;
 
-export interface IssuerKeysParts {
+export interface IssuerKeysDependencies {
   issuer: string;
   /**
    * Reads the keys.
@@ -42,10 +42,10 @@ type FindKey = ReturnType<typeof createLocalJWKSet>;
  * unknown key ids, they are read at most every 30 seconds. While they cannot be read, the last known keys count for a day.
  */
 export class IssuerKeys {
-  readonly #parts: IssuerKeysParts;
+  readonly #dependencies: IssuerKeysDependencies;
   readonly #times: IssuerKeysTimes;
   #find: FindKey | undefined;
-  #text = '';
+  #keysText = '';
   #version = 0;
   /** When keys were last read, when a read last began, and when an unknown key id last caused a read. Times of performance.now(). */
   #readAt = -Infinity;
@@ -54,9 +54,9 @@ export class IssuerKeys {
   #reading: Promise<void> | undefined;
   #failure = '';
 
-  constructor(parts: IssuerKeysParts) {
-    this.#parts = parts;
-    this.#times = { ...defaultTimes, ...parts.times };
+  constructor(dependencies: IssuerKeysDependencies) {
+    this.#dependencies = dependencies;
+    this.#times = { ...defaultTimes, ...dependencies.times };
   }
 
   /**
@@ -110,7 +110,7 @@ export class IssuerKeys {
   }
 
   async #readOnce(): Promise<void> {
-    const { issuer, read, log } = this.#parts;
+    const { issuer, read, log } = this.#dependencies;
     try {
       const set = await read();
       const find = createLocalJWKSet(set);
@@ -118,9 +118,9 @@ export class IssuerKeys {
       if (this.#failure !== '') log.info({ issuer }, 'the keys of the token issuer can be read again');
       this.#failure = '';
       this.#readAt = performance.now();
-      if (text === this.#text) return;
+      if (text === this.#keysText) return;
       this.#find = find;
-      this.#text = text;
+      this.#keysText = text;
       this.#version += 1;
     } catch (error) {
       const failure = error instanceof Error ? error.message : String(error);
@@ -130,7 +130,7 @@ export class IssuerKeys {
   }
 
   #unavailable(): RouterError {
-    const { issuer } = this.#parts;
+    const { issuer } = this.#dependencies;
     const message = `The keys of the token issuer ${issuer} cannot be read now. Please try again soon.`;
     return new RouterError('store_unavailable', message, { retryAfter: 2 });
   }

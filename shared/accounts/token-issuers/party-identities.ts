@@ -9,7 +9,7 @@ import type { UserStore } from '../people/user-store.ts';
 import { UnreadableRecordError } from '../redis/stored-records.ts';
 import { identityOfTeam } from './service-identity.ts';
 
-export interface PartyIdentitiesParts {
+export interface PartyIdentitiesDependencies {
   users: Pick<UserStore, 'find' | 'findByEmail' | 'noteEmail'>;
   externals: Pick<ExternalAccounts, 'findPerson'>;
   teams: Pick<TeamStore, 'list'>;
@@ -24,26 +24,26 @@ const refusalMs = 1_000;
 
 const maxKnown = 10_000;
 
-/** Maximum of rounds in which a record is read. A further round begins when a change was published during the last one. */
+/** Maximum of rounds in which a record is read. A further round begins when a change was published during the last round. */
 const maxRounds = 10;
 
 /**
- * The account for which a token stands: that of the person with an e-mail address, of the person with an account at a provider, or of the
- * team with a name or id.
+ * The account for which a token stands: a person found by an e-mail address, a person found by an account at a provider, or a team found by
+ * its name or id.
  */
-export type Party =
+export type TokenAccount =
   | { kind: 'person' | 'team'; name: string }
   | { kind: 'account'; name: string; account: ExternalSubject };
 
-interface Found {
+interface ReadIdentity {
   /** `user:<id>` or `team:<id>`; undefined if there is no such account. */
   party: string | undefined;
   outcome: KeyIdentity | RouterError;
 }
 
-interface Known extends Found {
+interface KnownIdentity extends ReadIdentity {
   /** When the account was read, in ms of performance.now(). */
-  seenAt: number;
+  readAt: number;
   /** When the account must be read again, in ms of performance.now(). */
   trustedUntil: number;
 }
@@ -53,14 +53,14 @@ interface Known extends Found {
  * change is published, and for an hour while Redis is unavailable.
  */
 export class PartyIdentities {
-  readonly #parts: PartyIdentitiesParts;
-  readonly #known = new LRUCache<string, Known>({ max: maxKnown });
-  readonly #looking = new Map<string, Promise<Known>>();
-  /** Counts the published changes. An account that was read before the last one must be read again. */
+  readonly #dependencies: PartyIdentitiesDependencies;
+  readonly #known = new LRUCache<string, KnownIdentity>({ max: maxKnown });
+  readonly #reads = new Map<string, Promise<KnownIdentity>>();
+  /** Counts the published changes. An account that was read before the last change must be read again. */
   #generation = 0;
 
-  constructor(parts: PartyIdentitiesParts) {
-    this.#parts = parts;
+  constructor(dependencies: PartyIdentitiesDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /**
@@ -68,10 +68,10 @@ export class PartyIdentities {
    * @throws RouterError `permission_denied` for a party that is blocked, refused by its provider or unknown; `store_unavailable`;
    * `overloaded` when changes are published all the time
    */
-  find(party: Party): KeyIdentity | Promise<KeyIdentity> {
+  find(party: TokenAccount): KeyIdentity | Promise<KeyIdentity> {
     const name = `${party.kind} ${party.name}`;
     const known = this.#known.get(name);
-    return known && performance.now() < known.trustedUntil ? outcomeOf(known) : this.#look(name, party);
+    return known && performance.now() < known.trustedUntil ? getIdentity(known) : this.#readShared(name, party);
   }
 
   /** Removes an account from memory because of a published change. */
@@ -90,53 +90,53 @@ export class PartyIdentities {
     });
   }
 
-  async #look(name: string, party: Party): Promise<KeyIdentity> {
-    let looking = this.#looking.get(name);
-    if (!looking) {
-      looking = this.#lookOnce(name, party).finally(() => this.#looking.delete(name));
-      this.#looking.set(name, looking);
+  async #readShared(name: string, party: TokenAccount): Promise<KeyIdentity> {
+    let reading = this.#reads.get(name);
+    if (!reading) {
+      reading = this.#readIdentity(name, party).finally(() => this.#reads.delete(name));
+      this.#reads.set(name, reading);
     }
-    return outcomeOf(await looking);
+    return getIdentity(await reading);
   }
 
-  async #lookOnce(name: string, party: Party): Promise<Known> {
+  async #readIdentity(name: string, party: TokenAccount): Promise<KnownIdentity> {
     for (let round = 0; round < maxRounds; round++) {
       const generation = this.#generation;
       const now = performance.now();
-      let found: Found;
+      let found: ReadIdentity;
       try {
         found = await this.#read(party);
       } catch (error) {
         const isAway = error instanceof RouterError && !(error instanceof UnreadableRecordError);
         const known = this.#known.get(name);
-        if (!isAway || error.code !== 'store_unavailable' || !known || now - known.seenAt >= graceMs) throw error;
+        if (!isAway || error.code !== 'store_unavailable' || !known || now - known.readAt >= graceMs) throw error;
         known.trustedUntil = performance.now() + storeRetryMs;
         return known;
       }
       if (generation !== this.#generation) continue;
       const keptMs = found.outcome instanceof RouterError ? refusalMs : freshMs;
-      const known = { ...found, seenAt: now, trustedUntil: now + keptMs };
+      const known = { ...found, readAt: now, trustedUntil: now + keptMs };
       this.#known.set(name, known);
       return known;
     }
     throw new RouterError('overloaded', 'Accounts are being changed. Please try again soon.', { retryAfter: 2 });
   }
 
-  async #read(party: Party): Promise<Found> {
-    const { users } = this.#parts;
+  async #read(party: TokenAccount): Promise<ReadIdentity> {
+    const { users } = this.#dependencies;
     switch (party.kind) {
       case 'person': {
         const hint = `No account has the address ${party.name}. Ask an administrator of the router to invite you.`;
         const email = emailSchema.safeParse(party.name).data;
         const user = email === undefined ? undefined : await users.findByEmail(email);
         if (user && !mayLinkByEmail(user))
-          return { party: `user:${user.id}`, outcome: denied(unconfirmed(party.name)) };
-        // This counts as the first sign-in of the person, so that nobody else gets access by changing the address of the account.
+          return { party: `user:${user.id}`, outcome: deniedError(explainUnconfirmed(party.name)) };
+        // The token counts as the first sign-in of the person, so that nobody else gets access by changing the address of the account.
         if (user && user.usedEmail === undefined) await users.noteEmail(user.id, user.email, { used: true });
         return this.#person(user, hint);
       }
       case 'account': {
-        const id = await this.#parts.externals.findPerson(party.account);
+        const id = await this.#dependencies.externals.findPerson(party.account);
         const hint = `No account belongs to the subject \`${party.account.subject}\`. Sign in to the console of the router once.`;
         return this.#person(id === undefined ? undefined : await users.find(id), hint);
       }
@@ -145,47 +145,48 @@ export class PartyIdentities {
     }
   }
 
-  #person(user: UserRecord | undefined, hint: string): Found {
+  #person(user: UserRecord | undefined, hint: string): ReadIdentity {
     if (!user) {
-      this.#parts.store.assertIntact();
-      return unknown(hint);
+      this.#dependencies.store.assertIntact();
+      return toUnknown(hint);
     }
     const party = `user:${user.id}`;
-    return { party, outcome: isShutOut(user) ? denied(shutOut(user)) : identityOfPerson(user) };
+    return { party, outcome: isShutOut(user) ? deniedError(explainShutOut(user)) : identityOfPerson(user) };
   }
 
-  async #team(named: string): Promise<Found> {
-    const teams = await this.#parts.teams.list();
-    const byId = teams.filter(({ id }) => id === named);
-    const [team, another] = byId.length > 0 ? byId : teams.filter(({ name }) => name === named);
+  async #team(teamName: string): Promise<ReadIdentity> {
+    const teams = await this.#dependencies.teams.list();
+    const byId = teams.filter(({ id }) => id === teamName);
+    const [team, another] = byId.length > 0 ? byId : teams.filter(({ name }) => name === teamName);
     if (!team) {
-      this.#parts.store.assertIntact();
-      return unknown(`The team ${named}, which the rule for this token names, does not exist.`);
+      this.#dependencies.store.assertIntact();
+      return toUnknown(`The team ${teamName}, which the rule for this token names, does not exist.`);
     }
-    if (another) return unknown(`Several teams are called ${named}: the rule for this token must name one by its id.`);
+    if (another)
+      return toUnknown(`Several teams are called ${teamName}: the rule for this token must name one by its id.`);
     return { party: `team:${team.id}`, outcome: identityOfTeam(team) };
   }
 }
 
-function outcomeOf({ outcome }: Found): KeyIdentity {
+function getIdentity({ outcome }: ReadIdentity): KeyIdentity {
   if (outcome instanceof RouterError) throw new RouterError(outcome.code, outcome.message);
   return outcome;
 }
 
-function shutOut({ blockedAt }: UserRecord): string {
+function explainShutOut({ blockedAt }: UserRecord): string {
   return blockedAt === undefined
     ? 'Your identity provider does not let you in any more. Sign in to the console of the router again.'
     : 'Your account is blocked. Ask an administrator of the router to unblock it.';
 }
 
-function unconfirmed(email: string): string {
+function explainUnconfirmed(email: string): string {
   return `It is not confirmed that the account with the address ${email} is yours. Sign in to the console of the router once, and ask an administrator to confirm your address.`;
 }
 
-function unknown(message: string): Found {
-  return { party: undefined, outcome: denied(message) };
+function toUnknown(message: string): ReadIdentity {
+  return { party: undefined, outcome: deniedError(message) };
 }
 
-function denied(message: string): RouterError {
+function deniedError(message: string): RouterError {
   return new RouterError('permission_denied', message);
 }

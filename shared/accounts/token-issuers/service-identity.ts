@@ -8,12 +8,12 @@ import type { AcceptedIssuer, ServiceAccount } from './token-issuer.ts';
 const servicePrefix = 'service:';
 const teamPrefix = 'team:';
 
-/** Returns the party for which the use of a service account counts. */
+/** Returns the party that the use of a service account is counted for. */
 export function partyOfService(name: string): `key:${string}` {
   return `key:${servicePrefix}${name}`;
 }
 
-/** Returns the identity of a workload. It is like that of a router key. */
+/** Returns the identity of a workload. It is like the identity of a router key. */
 export function identityOfService({
   name,
   class: priority,
@@ -22,7 +22,7 @@ export function identityOfService({
   tools,
   limits,
 }: ServiceAccount): KeyIdentity {
-  const own: PartyLimits[] = hasLimits(limits) ? [{ party: partyOfService(name), limits }] : [];
+  const ownLimits: PartyLimits[] = hasLimits(limits) ? [{ party: partyOfService(name), limits }] : [];
   return Object.freeze({
     id: servicePrefix + name,
     kind: 'router',
@@ -32,14 +32,14 @@ export function identityOfService({
     models,
     tiers,
     tools,
-    limits: own,
+    limits: ownLimits,
   });
 }
 
-/** Returns the identity of a team's workload. It is like that of a key of the team. */
+/** Returns the identity of a team's workload. It is like the identity of a key of the team. */
 export function identityOfTeam(team: IdentityParty, priority: PriorityClass = 'normal'): KeyIdentity {
   const { id, name, limits, weight, ceiling } = team;
-  const own: PartyLimits[] = hasLimits(limits) ? [{ party: `team:${id}`, limits }] : [];
+  const ownLimits: PartyLimits[] = hasLimits(limits) ? [{ party: `team:${id}`, limits }] : [];
   return Object.freeze({
     id: teamPrefix + id,
     kind: 'team',
@@ -47,7 +47,7 @@ export function identityOfTeam(team: IdentityParty, priority: PriorityClass = 'n
     ownerId: id,
     models: undefined,
     tools: undefined,
-    limits: own,
+    limits: ownLimits,
     ownerWeight: weight,
     ...applyCeilings([ceiling], { class: priority, tiers: undefined }),
   });
@@ -68,7 +68,7 @@ export function listServiceAccounts(issuers: readonly Pick<AcceptedIssuer, 'rule
   return issuers.flatMap(({ rules }) => rules.flatMap(({ serviceAccount }) => serviceAccount ?? []));
 }
 
-/** Returns a service account by its name, with what the current rules grant it; undefined if no rule has it. */
+/** Returns a service account by its name, with what the current rules grant it; undefined if no rule has such an account. */
 export function findServiceAccount(
   issuers: readonly Pick<AcceptedIssuer, 'rules'>[],
   name: string,

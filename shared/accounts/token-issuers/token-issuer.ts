@@ -39,7 +39,7 @@ export interface KeysOfIssuer {
 export interface AcceptedIssuer extends KeysOfIssuer {
   audiences: readonly string[];
   algorithms: readonly string[];
-  /** Whether an e-mail address counts as verified if the token does not state whether it is. */
+  /** Whether an e-mail address counts as verified if the token says nothing about that. */
   trustsEmail: boolean;
   rules: readonly IssuerRule[];
 }

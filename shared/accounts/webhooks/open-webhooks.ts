@@ -13,7 +13,7 @@ export interface Webhooks {
 /**
  * Opens the stores of webhooks.
  * @param prefix start of all names in Redis
- * @param keys make the sealers for the secrets of endpoints
+ * @param keys makes the sealers for the secrets of endpoints
  * @param report is called with every record that cannot be read
  */
 export function openWebhooks(

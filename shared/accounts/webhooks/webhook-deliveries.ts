@@ -15,17 +15,17 @@ const sweptAtOnce = 200;
 
 /**
  * Milliseconds after a process has taken a delivery until the delivery is due again, unless its try has begun. The delivery may wait that
- * long in the process, because others are sent before it.
+ * long in the process, because the process sends other deliveries first.
  */
 const takenForMs = 300_000;
 
-/** Milliseconds after its beginning until an unfinished try counts as lost with its process. */
+/** Milliseconds after the beginning of a try until it counts as lost with its process, unless it has ended. */
 const tryLeaseMs = 30_000;
 
 export const deliveryStates = ['pending', 'delivered', 'dead'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
-const number = z.coerce.number();
+const storedNumber = z.coerce.number();
 
 /** The stored record of a delivery. Times in ms since 1970. */
 const deliverySchema = z.object({
@@ -37,15 +37,15 @@ const deliverySchema = z.object({
   body: z.string(),
   state: z.enum(deliveryStates),
   /** Number of tries that have ended since the delivery was sent, or last sent again. */
-  attempts: number,
-  createdAt: number,
-  nextAt: number.optional(),
-  endedAt: number.optional(),
+  attempts: storedNumber,
+  createdAt: storedNumber,
+  nextAt: storedNumber.optional(),
+  endedAt: storedNumber.optional(),
   /** When the last try ended. */
-  lastAt: number.optional(),
+  lastAt: storedNumber.optional(),
   /** How long the last try took. */
-  lastMs: number.optional(),
-  lastStatus: number.optional(),
+  lastMs: storedNumber.optional(),
+  lastStatus: storedNumber.optional(),
   lastError: z.string().optional(),
   /** Present if there is only one try. */
   once: z.literal('1').optional(),
@@ -59,7 +59,7 @@ export interface DueDelivery {
   attempts: number;
 }
 
-const runningSchema = deliverySchema.extend({ elapsedMs: number });
+const runningSchema = deliverySchema.extend({ elapsedMs: storedNumber });
 
 /** A delivery whose try has begun, with the milliseconds since it was sent, or last sent again. */
 export type RunningDelivery = z.output<typeof runningSchema>;
@@ -72,6 +72,7 @@ export interface AttemptEnd {
   counts: boolean;
   status?: number | undefined;
   error?: string | undefined;
+  /** How many milliseconds the try took. */
   ms: number;
   /** Why the endpoint is disabled after this try; undefined if it stays enabled. */
   disables?: string | undefined;
@@ -106,7 +107,7 @@ export class WebhookDeliveries {
     return found?.endpoint === endpoint ? found : undefined;
   }
 
-  /** Returns the newest deliveries of an endpoint, either those in one state or all. */
+  /** Returns the newest deliveries of an endpoint, in one state or in any state. */
   async list(
     endpoint: string,
     { state, limit }: { state?: DeliveryState | undefined; limit: number },
@@ -120,18 +121,18 @@ export class WebhookDeliveries {
   }
 
   /** Counts the pending deliveries of each endpoint, and those that were given up. */
-  async counts(endpoints: readonly string[]): Promise<{ pending: number; dead: number }[]> {
+  async countByState(endpoints: readonly string[]): Promise<{ pending: number; dead: number }[]> {
     const commands = this.#redis.pipeline();
     for (const endpoint of endpoints)
       for (const state of ['pending', 'dead']) commands.zcard(`${this.#prefix}webhook-${state}:${endpoint}`);
     const counts = endpoints.length === 0 ? [] : await callRedisAll(commands);
-    return endpoints.map((_, at) => ({ pending: Number(counts[2 * at]), dead: Number(counts[2 * at + 1]) }));
+    return endpoints.map((_, index) => ({ pending: Number(counts[2 * index]), dead: Number(counts[2 * index + 1]) }));
   }
 
   /**
    * Sends ended deliveries of an endpoint again, with their previous ids, and tries them for another day.
    * @param ids ids of the deliveries; default: all deliveries that were given up
-   * @returns how many were queued again, or the state of the endpoint that prevents it
+   * @returns how many deliveries were queued again, or the state of the endpoint that prevents this
    */
   async repeat(endpoint: string, ids?: readonly string[]): Promise<number | 'unknown' | 'disabled'> {
     const outcome = await repeatDeliveries.run(this.#redis, { args: { prefix: this.#prefix, endpoint, ids } });
@@ -143,7 +144,7 @@ export class WebhookDeliveries {
     const args = { prefix: this.#prefix, atOnce, leaseMs: takenForMs };
     const reply = await takeDue.run(this.#redis, { args });
     const taken = Array.isArray(reply) ? reply.map(String) : [];
-    return taken.flatMap((id, at) => (at % 2 === 0 ? [{ id, attempts: Number(taken[at + 1]) }] : []));
+    return taken.flatMap((id, index) => (index % 2 === 0 ? [{ id, attempts: Number(taken[index + 1]) }] : []));
   }
 
   /**
@@ -160,12 +161,13 @@ export class WebhookDeliveries {
     return count;
   }
 
+  /** Counts the endpoints that have unfinished deliveries. */
   countEndpoints(): Promise<number> {
     return callRedis(this.#redis.zcard(`${this.#prefix}webhook-due`));
   }
 
   /** Returns for how many milliseconds the longest waiting delivery has been due; 0 if none is due. */
-  async lateMs(): Promise<number> {
+  async readLateMs(): Promise<number> {
     const [, dueAt] = await callRedis(this.#redis.zrange(`${this.#prefix}webhook-due`, '0', '0', 'WITHSCORES'));
     return dueAt === undefined ? 0 : Math.max(0, Date.now() - Number(dueAt));
   }
@@ -181,14 +183,14 @@ export class WebhookDeliveries {
     const fields = Array.isArray(reply) ? reply.map(String) : [];
     if (fields.length === 0) return undefined;
     if (fields[0] === 'given up') return { givenUp: fields[1] ?? '' };
-    const entries = fields.flatMap((name, at) => (at % 2 === 0 ? [[name, fields[at + 1]] as const] : []));
+    const entries = fields.flatMap((name, index) => (index % 2 === 0 ? [[name, fields[index + 1]] as const] : []));
     const read = readStored(runningSchema, Object.fromEntries(entries));
     if ('value' in read) return read.value;
     this.#report(`webhook delivery ${id}`, read.reason);
     return undefined;
   }
 
-  /** Ends a try. Returns false if it was over already. */
+  /** Ends a try. Returns false if the try had ended already. */
   async end({ id, attempts }: DueDelivery, end: AttemptEnd): Promise<boolean> {
     return (await endAttempt.run(this.#redis, { args: { prefix: this.#prefix, id, attempts, ...end } })) === 1;
   }

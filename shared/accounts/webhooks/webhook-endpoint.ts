@@ -43,7 +43,7 @@ export const webhookSettingsSchema = z.strictObject({
     .min(1, 'Choose an event.')
     .superRefine((events, context) => {
       const unknown = events.filter((event) => !webhookSelections.includes(event));
-      if (unknown.length > 0) context.addIssue({ code: 'custom', message: noSuchEvents(unknown) });
+      if (unknown.length > 0) context.addIssue({ code: 'custom', message: describeUnknownEvents(unknown) });
     })
     .transform((events) => [...new Set(events)]),
   description: z
@@ -56,7 +56,7 @@ export const webhookSettingsSchema = z.strictObject({
 
 export type WebhookSettings = z.output<typeof webhookSettingsSchema>;
 
-function noSuchEvents(unknown: readonly string[]): string {
+function describeUnknownEvents(unknown: readonly string[]): string {
   const names = unknown.slice(0, maxNamed).map((event) => JSON.stringify(event.slice(0, longestNamed)));
   return `No such event: ${names.join(', ')}. There are ${webhookSelections.join(', ')}.`;
 }

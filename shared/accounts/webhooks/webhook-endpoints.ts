@@ -88,6 +88,7 @@ export class WebhookEndpoints {
     return outcome === 'created' ? { endpoint, secret } : (outcome as 'no owner' | 'too many');
   }
 
+  /** Changes fields of an endpoint, or enables or disables it. Returns false if there is no such endpoint. */
   async change(id: string, { enabled, ...settings }: WebhookChange): Promise<boolean> {
     const disabledAt = enabled === false ? Date.now() : undefined;
     const removed = enabled === undefined ? [] : ['disabledAt', 'disabledReason'];
@@ -108,8 +109,8 @@ export class WebhookEndpoints {
     return removeWebhook(this.#redis, this.#prefix, id);
   }
 
-  /** Returns the secrets that sign now, newest first; undefined if the newest was sealed with another secret of the cluster. */
-  signingSecrets({ owner, secrets }: WebhookEndpoint): readonly string[] | undefined {
+  /** Returns the secrets that sign now, newest first; undefined if the newest secret was sealed with another secret of the cluster. */
+  unsealSigningSecrets({ owner, secrets }: WebhookEndpoint): readonly string[] | undefined {
     const { unseal } = this.#sealer(owner);
     const now = Date.now();
     const [newest, ...before] = secrets

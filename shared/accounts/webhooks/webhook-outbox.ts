@@ -20,7 +20,7 @@ export function createEventId(): string {
 }
 
 /** Converts an event to the form for the scripts. They put the JSON of its data into the message unchanged. */
-export function scriptEvent({ data, ...event }: WebhookEvent): object {
+export function toScriptEvent({ data, ...event }: WebhookEvent): object {
   return { ...event, data: JSON.stringify(data) };
 }
 
@@ -40,14 +40,14 @@ export class WebhookOutbox {
    * @returns the number of these endpoints
    */
   async emit(event: WebhookEvent): Promise<number> {
-    return Number(await emitEvent.run(this.#redis, { args: { prefix: this.#prefix, event: scriptEvent(event) } }));
+    return Number(await emitEvent.run(this.#redis, { args: { prefix: this.#prefix, event: toScriptEvent(event) } }));
   }
 
   /**
    * Sends a test event to one endpoint, with a single try.
    * @returns the delivery's id; undefined if there is no such endpoint
    */
-  async test(endpoint: string): Promise<string | undefined> {
+  async sendTestEvent(endpoint: string): Promise<string | undefined> {
     const event = { id: createEventId(), type: testEventType, data: JSON.stringify({ endpoint }), once: true };
     const id = await sendTest.run(this.#redis, { args: { prefix: this.#prefix, endpoint, event } });
     return typeof id === 'string' ? id : undefined;

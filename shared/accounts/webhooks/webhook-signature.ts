@@ -18,8 +18,8 @@ export function generateWebhookSecret(): string {
 }
 
 /**
- * Returns the value of the header `webhook-signature`. It has one signature with each secret, so that a receiver with any of them accepts
- * the message. Source: Standard Webhooks 1.0, "Signature scheme", symmetric.
+ * Returns the value of the header `webhook-signature`. The value has one signature with each secret, so that a receiver with any of the
+ * secrets accepts the message. Source: Standard Webhooks 1.0, "Signature scheme", symmetric.
  */
 export function signWebhook({ id, timestamp, body }: SignedMessage, secrets: readonly string[]): string {
   const signatures = secrets.map((secret) => {

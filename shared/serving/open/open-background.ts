@@ -1,5 +1,5 @@
-import type { BackgroundResponsesParts } from '#shared/accounts/background-responses/background-responses.ts';
-import { backgroundBounds } from '#shared/accounts/background-responses/background-settings.ts';
+import type { BackgroundResponsesDependencies } from '#shared/accounts/background-responses/background-responses.ts';
+import { toBackgroundBounds } from '#shared/accounts/background-responses/background-settings.ts';
 import { ResponseChanges } from '#shared/accounts/background-responses/response-changes.ts';
 import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
 import { readCertificates } from '#shared/core/load-config.ts';
@@ -7,7 +7,7 @@ import type { OpenServing, OpenServingOptions } from './open-serving.ts';
 import type { ServingConfig } from './serving-settings.ts';
 
 export interface OpenBackgroundOptions extends Omit<OpenServingOptions, 'config' | 'role' | 'id'> {
-  config: ServingConfig & Parameters<typeof backgroundBounds>[0];
+  config: ServingConfig & Parameters<typeof toBackgroundBounds>[0];
   serving: Pick<OpenServing, 'ownerKeys' | 'unreadable'>;
 }
 
@@ -16,7 +16,7 @@ export interface OpenBackgroundOptions extends Omit<OpenServingOptions, 'config'
  * changes of responses.
  */
 export function openBackground(options: OpenBackgroundOptions): {
-  store: BackgroundResponsesParts;
+  store: BackgroundResponsesDependencies;
   changes: ResponseChanges;
 } {
   const { config, serving, name, log, releases } = options;
@@ -28,7 +28,7 @@ export function openBackground(options: OpenBackgroundOptions): {
   releases.add('redis for changes', () => connection.close());
   const { ownerKeys: keys, unreadable: report } = serving;
   return {
-    store: { bounds: backgroundBounds(config), keys, report },
+    store: { bounds: toBackgroundBounds(config), keys, report },
     changes: new ResponseChanges(connection.redis, `${config.RTR_PREFIX}:`),
   };
 }

@@ -8,7 +8,7 @@ import { followStoredRegistry, type StoredVersion } from '#shared/registry/follo
 
 export interface OpenRegistryOptions {
   file: string | undefined;
-  versions: Pick<Accounts['registryVersions'], 'newest' | 'before' | 'find'>;
+  versions: Pick<Accounts['registryVersions'], 'findNewest' | 'findPrevious' | 'find'>;
   broker: Broker;
   redis: RedisConnection['redis'];
   log: Logger;
@@ -37,8 +37,8 @@ export async function openRegistry({ file, versions, broker, redis, log }: OpenR
     };
   }
   const source = {
-    newest: () => versions.newest(),
-    before: (number: number) => versions.before(number),
+    newest: () => versions.findNewest(),
+    before: (number: number) => versions.findPrevious(number),
     configOf: async (number: number) => (await versions.find(number))?.config,
   };
   const followed = await followStoredRegistry(source, log);

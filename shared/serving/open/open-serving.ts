@@ -87,7 +87,7 @@ export async function openServing(options: OpenServingOptions): Promise<OpenServ
   releases.add('redis for what is stored', () => storedRedis.close());
   const unreadable = logUnreadable(log);
   const accounts = openAccounts(redis.redis, prefix, unreadable);
-  const store = new LostStoreWatch(accounts.store, log);
+  const store = new LostStoreWatch(accounts.storeMarker, log);
   releases.add('store watch', () => store.close());
   const secret = new ClusterSecret(redis.redis, prefix, config.SEAL_SECRET);
   releases.add('cluster secret', () => secret.close());
@@ -136,7 +136,7 @@ export async function openServing(options: OpenServingOptions): Promise<OpenServ
     redis: redis.redis,
     prefix,
     log,
-    registered: () => registry.current().prices,
+    registeredPrices: () => registry.current().prices,
     announce: async () => {
       const failure = await announceInTime(announcePriceChange(broker));
       if (failure !== undefined) log.warn({ err: failure }, 'other nodes may not know of a changed price for 30 s');

@@ -6,8 +6,8 @@ export function withOutageRetry(responses: AnswerStore['responses'], outages: Sh
   return {
     store: (...args) => outages.retry(() => responses.store(...args)),
     find: (...args) => outages.retry(() => responses.find(...args)),
-    history: (...args) => outages.retry(() => responses.history(...args)),
-    items: (...args) => outages.retry(() => responses.items(...args)),
+    readHistory: (...args) => outages.retry(() => responses.readHistory(...args)),
+    readItems: (...args) => outages.retry(() => responses.readItems(...args)),
     // This call is not repeated, because a repetition would find nothing to delete.
     delete: (...args) => responses.delete(...args),
   };

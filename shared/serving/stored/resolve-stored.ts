@@ -1,11 +1,15 @@
-import type { Found, StoredResponse, StoredResponses } from '#shared/accounts/stored-responses/stored-responses.ts';
+import type {
+  SearchResult,
+  StoredResponse,
+  StoredResponses,
+} from '#shared/accounts/stored-responses/stored-responses.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import type { ClientFormat, ClientRequest, ClientRoute } from '#shared/formats/client-format.ts';
 import type { StoredAnswers } from '#shared/formats/stored-answers.ts';
 
 export interface AnswerStore {
-  responses: Pick<StoredResponses, 'store' | 'find' | 'history' | 'items' | 'delete'>;
+  responses: Pick<StoredResponses, 'store' | 'find' | 'readHistory' | 'readItems' | 'delete'>;
   /** Whether answers are stored. An operator may have disabled this. */
   stores: boolean;
   /** @throws RouterError `store_unavailable` while the store is known to have lost its data */
@@ -56,8 +60,9 @@ export async function resolveStored(
   if (!stores) assertStoreless(storeRequest);
   const refers = refersToStored(request);
   if (refers) assertIntact();
-  const items = references.length === 0 ? noItems : itemsFound(await responses.items(owner, references));
-  const history = previous === undefined ? [] : historyFound(await responses.history(owner, previous), format.stored);
+  const items = references.length === 0 ? noItems : itemsFound(await responses.readItems(owner, references));
+  const history =
+    previous === undefined ? [] : historyFound(await responses.readHistory(owner, previous), format.stored);
   const isStored = stores && operation === 'generate' && storeRequest.store !== false;
   const fields = format.stored.storeField(isStored);
   if (!refers && !isStored) return { request, fields, addedBytes: 0, toStore: undefined };
@@ -88,7 +93,7 @@ function assertStoreless({ store, previous, references }: NonNullable<ClientRequ
   );
 }
 
-function itemsFound(found: Found<Map<string, JsonObject>>): Map<string, JsonObject> {
+function itemsFound(found: SearchResult<Map<string, JsonObject>>): Map<string, JsonObject> {
   if (found === 'too long') throw tooLong('input');
   if ('found' in found) return found.found;
   throw new RouterError(
@@ -98,7 +103,7 @@ function itemsFound(found: Found<Map<string, JsonObject>>): Map<string, JsonObje
   );
 }
 
-function historyFound(found: Found<StoredResponse[]>, { output: outputOf }: StoredAnswers): JsonObject[] {
+function historyFound(found: SearchResult<StoredResponse[]>, { output: outputOf }: StoredAnswers): JsonObject[] {
   if (found === 'too long') throw tooLong('previous_response_id');
   if ('found' in found) return found.found.flatMap(({ input, response }) => [...input, ...outputOf(response)]);
   throw new RouterError('previous_response_not_found', `Previous response with id '${found.missing}' not found.`, {

@@ -87,7 +87,7 @@ export async function startChaosCluster(options: ChaosClusterOptions = {}) {
     const limited = [{ concurrentRequests: 100_000, tokensPerDay }, { tokensPerDay }];
     const [concurrent, shared, free] = await Promise.all([...limited, {}].map((limits) => addKey({ limits })));
     if (!concurrent || !shared || !free) throw new Error('keys are missing');
-    const keys = { concurrent: concurrent.raw, shared: shared.raw, free: free.raw };
+    const keys = { concurrent: concurrent.rawKey, shared: shared.rawKey, free: free.rawKey };
     const parties = [concurrent, shared].map(({ record }, at) => {
       return { party: `key:${record.id}` as const, limits: limited[at] ?? {} };
     });

@@ -12,7 +12,7 @@ export async function readLedger({
   const entries: LedgerEntry[] = [];
   let before: string | undefined;
   do {
-    const { requests, next } = await reader.requests(everybody, {}, 100_000, before);
+    const { requests, next } = await reader.listRequests(everybody, {}, 100_000, before);
     entries.push(...requests);
     before = next;
   } while (before !== undefined);

@@ -9,7 +9,9 @@ import { useRedis } from './use-redis.ts';
  * @param key id of the key with which they were made; default: any
  */
 export async function readUsage(prefix: string, key?: string): Promise<UsageRecord[]> {
-  return useRedis(async (redis) => (await new UsageReader(redis, `${prefix}:`).requests(admin, { key }, 200)).requests);
+  return useRedis(
+    async (redis) => (await new UsageReader(redis, `${prefix}:`).listRequests(admin, { key }, 200)).requests,
+  );
 }
 
 /**

@@ -38,7 +38,7 @@ export async function countLedger(redisUrl: string, prefix: string): Promise<num
     await connection.whenReady(AbortSignal.timeout(10_000));
     const [from, to] = [Date.now() - dayMs, Date.now() + dayMs];
     const query = { viewer: admin, from, to, step: 'day', by: 'model', filter: {} } as const;
-    return (await new UsageReader(connection.redis, `${prefix}:`).report(query)).totals.requests;
+    return (await new UsageReader(connection.redis, `${prefix}:`).readReport(query)).totals.requests;
   } finally {
     connection.close();
   }

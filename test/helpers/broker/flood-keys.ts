@@ -1,5 +1,5 @@
 import { Agent, request } from 'node:http';
-import { checksumLength, keyChecksum } from '#shared/accounts/keys/key-format.ts';
+import { checksumLength, computeKeyChecksum } from '#shared/accounts/keys/key-format.ts';
 import { generateKey } from '#shared/accounts/keys/generate-key.ts';
 
 // Requests an ingress's models with one wrong key after the other, a thousand a second, and reports the answers. Runs as a process of its
@@ -11,9 +11,9 @@ const counts: Record<number, number> = {};
 
 /** Returns a wrong secret for an existing id: it costs the most, because it is compared with a hash. */
 function wrongSecret(): string {
-  const [word = '', , secret = ''] = generateKey('router').raw.split('_');
+  const [word = '', , secret = ''] = generateKey('router').rawKey.split('_');
   const unchecked = `${word}_${id}_${secret.slice(0, -checksumLength)}`;
-  return unchecked + keyChecksum(unchecked);
+  return unchecked + computeKeyChecksum(unchecked);
 }
 
 function ask(key: string): Promise<void> {
@@ -34,7 +34,7 @@ function ask(key: string): Promise<void> {
 const begin = performance.now();
 const asked: Promise<void>[] = [];
 for (let at = 0; at < Number(count); at += 1) {
-  asked.push(ask(at % 2 === 0 ? generateKey('router').raw : wrongSecret()));
+  asked.push(ask(at % 2 === 0 ? generateKey('router').rawKey : wrongSecret()));
   const aheadMs = at - (performance.now() - begin);
   if (aheadMs > 5) await new Promise((resolve) => setTimeout(resolve, aheadMs));
 }

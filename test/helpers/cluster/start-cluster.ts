@@ -161,7 +161,7 @@ async function makeKey(redisUrl: string, prefix: string, settings: KeySettings):
   });
   try {
     await connection.whenReady(AbortSignal.timeout(30_000));
-    const { raw, record } = await createKey(new KeyStore(connection.redis, `${prefix}:`), {
+    const { rawKey: raw, record } = await createKey(new KeyStore(connection.redis, `${prefix}:`), {
       kind: 'router',
       name: 'test',
       class: 'normal',

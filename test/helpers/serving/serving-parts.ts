@@ -41,7 +41,7 @@ export function servingParts(
     priceOf: nothing,
     hedges: new Hedges(),
     noWorkerMs: 15_000,
-    ownerKeys: { ofGrant: nothing },
+    ownerKeys: { deriveGrantKeys: nothing },
     record: nothing,
     ...changes,
   };

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { post } from '../../helpers/clients/keyed-requests.ts';
 import { openRaw } from '../../helpers/clients/raw-http.ts';
-import { checksumLength, keyChecksum } from '#shared/accounts/keys/key-format.ts';
+import { checksumLength, computeKeyChecksum } from '#shared/accounts/keys/key-format.ts';
 import { generateKey } from '#shared/accounts/keys/generate-key.ts';
 import type { RefusalReport } from '#services/console/contract/refusals.ts';
 import { metricOf } from '../../helpers/cluster/worker-admin.ts';
@@ -41,7 +41,7 @@ async function ask(key: string): Promise<number> {
 /** Returns the same key with another secret. */
 function forged(raw: string): string {
   const unchecked = raw.slice(0, -40) + '1'.repeat(40 - checksumLength);
-  return unchecked + keyChecksum(unchecked);
+  return unchecked + computeKeyChecksum(unchecked);
 }
 
 async function read(client: ConsoleClient, more = ''): Promise<RefusalReport> {
@@ -65,7 +65,7 @@ describe('refused requests', () => {
     expect(await ask(limited.raw)).toBe(429);
     expect(await ask(narrow.raw)).toBe(403);
     expect(await ask(forged(narrow.raw))).toBe(401);
-    expect(await ask(generateKey('user').raw)).toBe(401);
+    expect(await ask(generateKey('user').rawKey)).toBe(401);
     expect(await ask('nonsense')).toBe(401);
     const bad = await cluster.postRaw(`{"model": "demo", "messages": "${secret}"}`);
     expect(bad.status).toBe(400);
@@ -174,7 +174,7 @@ describe('refused requests', () => {
     const before = counts(await read(admin))['invalid_api_key'] ?? 0;
     const most = 300;
     for (let sent = 0; sent < most; sent += 50)
-      await Promise.all(Array.from({ length: 50 }, () => ask(generateKey('user').raw)));
+      await Promise.all(Array.from({ length: 50 }, () => ask(generateKey('user').rawKey)));
     await until(async () => counts(await read(admin))['invalid_api_key'] === before + most);
     const { groups } = await read(admin, '&by=key&code=invalid_api_key');
     expect(groups.map(({ id }) => id)).toHaveLength(2);

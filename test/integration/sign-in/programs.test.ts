@@ -368,7 +368,8 @@ describe('a request to sign a program in', () => {
       expect((await bob.ask('POST', '/devices/BBBB-BBBB/find', {}, foreign)).status).toBe(403);
     }
     const { accounts } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
-    for (let at = 0; at < 110; at++) await accounts.guard.take({ address: '127.0.0.1', email: `${at}@example.com` });
+    for (let at = 0; at < 110; at++)
+      await accounts.signInGuard.take({ address: '127.0.0.1', email: `${at}@example.com` });
     const { status } = await bob.signIn(email, goodPassword);
     await forgetAddress();
     expect(status).toBe(429);

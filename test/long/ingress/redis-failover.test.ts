@@ -26,7 +26,7 @@ async function usedOf(redis: Redis, id: string): Promise<number> {
 describe('an ingress whose Redis is watched by sentinels', () => {
   it('goes on with the new primary: keys verified, budgets as they were', async () => {
     const { connection, store } = await openKeyStore(redis.url, `${cluster.prefix}:`);
-    const { raw, record } = await createKey(store, { kind: 'router', name: 'second', class: 'normal', limits });
+    const { rawKey: raw, record } = await createKey(store, { kind: 'router', name: 'second', class: 'normal', limits });
     for (let count = 0; count < 3; count += 1) expect((await ask(raw)).status).toBe(200);
     await until(async () => (await usedOf(connection.redis, record.id)) > 0);
     const before = await usedOf(connection.redis, record.id);
@@ -38,7 +38,7 @@ describe('an ingress whose Redis is watched by sentinels', () => {
     expect(connection.redis.stream).toMatchObject({ remotePort: redis.replica.port });
     // One that was made before the failover and never used is found on the new primary, and so is one that is new.
     expect((await ask(cluster.key)).status).toBe(200);
-    const { raw: fresh } = await createKey(store, { kind: 'router', name: 'fresh', class: 'normal', limits });
+    const { rawKey: fresh } = await createKey(store, { kind: 'router', name: 'fresh', class: 'normal', limits });
     expect((await ask(fresh)).status).toBe(200);
     expect((await ask(`${fresh}x`)).status).toBe(401);
     await until(async () => (await usedOf(connection.redis, record.id)) > before);

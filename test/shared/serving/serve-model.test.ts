@@ -31,7 +31,7 @@ function parts(onDispatch: (request: JobRequest) => void = () => undefined) {
     onDispatch(request);
     throw new RouterError('internal', 'The dispatcher is broken.');
   };
-  const ownerKeys = { ofGrant: (owner: string) => `key of ${owner}` };
+  const ownerKeys = { deriveGrantKeys: (owner: string) => `key of ${owner}` };
   const served = servingParts(dispatch, pools, { limits: { reserve }, ownerKeys });
   return { served, reservations };
 }

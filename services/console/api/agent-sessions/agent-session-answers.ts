@@ -5,7 +5,11 @@ import type {
   SessionAgent as StoredAgent,
 } from '#shared/accounts/agent-sessions/agent-session.ts';
 import type { OwnerSums } from '#shared/accounts/agent-sessions/agent-session-reader.ts';
-import { partyOfOwner, type KeyParty, type SessionOwner } from '#shared/accounts/agent-sessions/session-names.ts';
+import {
+  parseSessionOwner,
+  type KeyWithOwner,
+  type SessionOwner,
+} from '#shared/accounts/agent-sessions/session-names.ts';
 import type { SessionSums as StoredSums } from '#shared/accounts/agent-sessions/session-sums.ts';
 import { toDollars } from '#shared/accounts/money.ts';
 import type { RunningTurnStats } from '#shared/broker/contract/ingress-stats.ts';
@@ -39,7 +43,7 @@ export async function sessionAnswers(
 ): Promise<AgentSession[]> {
   const nameOf = await partyNames(
     parts,
-    seen.map(({ session: { owner, key } }) => partyOfOwner(owner, key)),
+    seen.map(({ session: { owner, key } }) => parseSessionOwner(owner, key)),
   );
   return seen.map(({ session, turns, newAgents }) => {
     const { id, name, program, owner, key, startedAt, lastAt, sums, models } = session;
@@ -81,7 +85,10 @@ export async function ownerSumsAnswers(
     .sort((a, b) => b.sums.cost - a.sums.cost || b.sums.requests - a.sums.requests);
   const nameOf = await partyNames(
     parts,
-    shown.flatMap(({ owner, keys }) => [partyOfOwner(owner), ...keys.map(({ key }) => partyOfOwner(owner, key))]),
+    shown.flatMap(({ owner, keys }) => [
+      parseSessionOwner(owner),
+      ...keys.map(({ key }) => parseSessionOwner(owner, key)),
+    ]),
   );
   return shown.map(({ owner, sums, models, keys }) => ({
     owner: nameOf(owner, '').owner,
@@ -95,11 +102,11 @@ export async function ownerSumsAnswers(
 
 async function partyNames(
   parts: Pick<AgentSessionParts, 'usage' | 'namesOf'>,
-  parties: readonly KeyParty[],
+  parties: readonly KeyWithOwner[],
 ): Promise<(owner: SessionOwner, key: string) => Pick<AgentSession, 'owner' | 'key'>> {
   const whoOf = await nameSenders(parts, parties);
   return (owner, key) => {
-    const party = partyOfOwner(owner, key);
+    const party = parseSessionOwner(owner, key);
     const { key: named = { id: party.key, name: party.key }, owner: of } = whoOf(party);
     return { key: named, owner: of ?? { kind: 'key', ...named } };
   };

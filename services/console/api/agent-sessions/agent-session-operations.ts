@@ -1,6 +1,10 @@
 import { z } from 'zod';
 import type { SessionPlace } from '#shared/accounts/agent-sessions/agent-session-reader.ts';
-import { partyOfOwner, sessionIdForm, type SessionOwner } from '#shared/accounts/agent-sessions/session-names.ts';
+import {
+  parseSessionOwner,
+  sessionIdPattern,
+  type SessionOwner,
+} from '#shared/accounts/agent-sessions/session-names.ts';
 import type { AgentSession } from '#shared/accounts/agent-sessions/agent-session.ts';
 import { zeroSums } from '#shared/accounts/agent-sessions/session-sums.ts';
 import { nameRequests } from '#shared/accounts/ledger/name-requests.ts';
@@ -35,7 +39,7 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
   const common = { subject: 'usage', scopes: ['read'] } as const;
 
   async function findTree(viewer: UsageViewer, sessionId: string): Promise<AgentSessionTree> {
-    if (!sessionIdForm.test(sessionId)) throw notFound();
+    if (!sessionIdPattern.test(sessionId)) throw notFound();
     const turns = runningBySession(running(), viewer).get(sessionId) ?? [];
     const found = await sessions.findTree(viewer, sessionId);
     const begun = found ? undefined : sessionOfTurns(sessionId, turns);
@@ -113,7 +117,7 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
         const viewer = viewerOf(actor);
         const owner = ownerIn(query);
         const owners = await visibleOwners(viewer, owner);
-        return ownerSumsAnswers(parts, await sessions.sums(owners));
+        return ownerSumsAnswers(parts, await sessions.sumByOwner(owners));
       },
     }),
     operation({
@@ -137,11 +141,11 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
       handle: async ({ actor, params }, { limit, cursor }) => {
         requireCursor(cursor, byRecord);
         const viewer = viewerOf(actor);
-        const seen = sessionIdForm.test(params.id)
+        const seen = sessionIdPattern.test(params.id)
           ? ((await sessions.find(viewer, params.id)) ?? runningBySession(running(), viewer).get(params.id))
           : undefined;
         if (!seen) throw notFound();
-        const { turns, next } = await sessions.turns(params.id, limit, cursor);
+        const { turns, next } = await sessions.listTurns(params.id, limit, cursor);
         return { data: await nameRequests(parts.namesOf)(turns), next };
       },
     }),
@@ -149,7 +153,7 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
 
   async function visibleOwners(viewer: UsageViewer, owner: SessionOwner | undefined): Promise<SessionOwner[]> {
     if (owner === undefined) return (await teamsOf(viewer)).map((team) => `team:${team}` as const);
-    return maySee(viewer, partyOfOwner(owner)) ? [owner] : [];
+    return maySee(viewer, parseSessionOwner(owner)) ? [owner] : [];
   }
 }
 

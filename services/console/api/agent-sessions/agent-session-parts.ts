@@ -4,8 +4,8 @@ import type { UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
 import type { UsageParts } from '../usage/usage-parts.ts';
 
 export interface AgentSessionParts extends Pick<UsageParts, 'viewerOf' | 'namesOf'> {
-  sessions: Pick<AgentSessionReader, 'list' | 'find' | 'findTree' | 'haveTurns' | 'turns' | 'sums'>;
-  usage: Pick<UsageParts['usage'], 'keyNames'>;
+  sessions: Pick<AgentSessionReader, 'list' | 'find' | 'findTree' | 'haveTurns' | 'listTurns' | 'sumByOwner'>;
+  usage: Pick<UsageParts['usage'], 'readKeyNames'>;
   /** Returns the turns that are running now, on every ingress. */
   running: () => readonly RunningTurnStats[];
   /** Returns the ids of the teams that a viewer may see: their own, or all for an administrator. */

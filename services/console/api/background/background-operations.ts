@@ -68,7 +68,7 @@ export function backgroundOperations(parts: BackgroundParts): Operation[] {
       handle: async ({ actor }) => {
         requireAccess('background.see', actor);
         const endpoints = await webhooks.endpoints.list();
-        const counts = await webhooks.deliveries.counts(endpoints.map(({ id }) => id));
+        const counts = await webhooks.deliveries.countByState(endpoints.map(({ id }) => id));
         const busy = endpoints.flatMap((endpoint, at) => {
           const { pending, dead } = counts[at] ?? { pending: 0, dead: 0 };
           return pending + dead > 0 ? [{ endpoint, pending, dead }] : [];

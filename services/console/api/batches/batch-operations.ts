@@ -21,7 +21,7 @@ const listQuery = z.object({
 
 export interface BatchParts extends Pick<ApiParts, 'accounts' | 'log'> {
   batches: Pick<Batches, 'listAll' | 'cancel'>;
-  work: Pick<BatchWork, 'find' | 'listOpen' | 'firstErrors'>;
+  work: Pick<BatchWork, 'find' | 'listOpen' | 'readFirstErrors'>;
   /** The path segments of the APIs that accept batches. */
   batchApis: readonly string[];
 }
@@ -70,7 +70,10 @@ export function batchOperations(parts: BatchParts): Operation[] {
       answer: batchDetailsSchema,
       handle: async ({ actor, params: { id } }) => {
         const batch = await find(id, 'batch.see', actor);
-        const [ownerOf, errors] = await Promise.all([ownersOf(accounts, [batch.owner]), work.firstErrors(batch.id)]);
+        const [ownerOf, errors] = await Promise.all([
+          ownersOf(accounts, [batch.owner]),
+          work.readFirstErrors(batch.id),
+        ]);
         return batchDetails(batch, ownerOf(batch.owner), actor, errors);
       },
     }),

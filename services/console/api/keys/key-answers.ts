@@ -1,5 +1,5 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
-import { identityOfKey, maskedKey, type FoundKey } from '#shared/accounts/keys/key-record.ts';
+import { identityOfKey, maskKey, type FoundKey } from '#shared/accounts/keys/key-record.ts';
 import type { Key } from '../../contract/account.ts';
 import { ceilingAnswer } from '../people/ceiling-answer.ts';
 import { stateOf, switchersOf } from '../recordings/recording-state.ts';
@@ -15,7 +15,7 @@ export async function keyAnswers(
 ): Promise<Key[]> {
   const makers = new Set(found.flatMap(({ createdBy, issuedBy }) => [createdBy ?? [], issuedBy ?? []].flat()));
   for (const by of switchersOf(found)) makers.add(by);
-  const [uses, names] = await Promise.all([keys.lastUses(found.map(({ id }) => id)), users.readNames([...makers])]);
+  const [uses, names] = await Promise.all([keys.readLastUses(found.map(({ id }) => id)), users.readNames([...makers])]);
   return found.map((key, at) => {
     const {
       id,
@@ -44,7 +44,7 @@ export async function keyAnswers(
       name,
       class: priority,
       ...(inForce === priority ? {} : { classInForce: inForce }),
-      masked: maskedKey(key),
+      masked: maskKey(key),
       createdAt,
       limits,
       weight,

@@ -221,7 +221,7 @@ export function keyOperations(parts: ApiParts): Operation[] {
   }
 
   async function createdAnswer(
-    { raw, record: { id } }: CreatedKey,
+    { rawKey: raw, record: { id } }: CreatedKey,
     reply: { revision?: number } = {},
   ): Promise<{ key: Key; raw: string }> {
     const key = await keys.find(id);

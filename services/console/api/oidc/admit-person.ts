@@ -82,7 +82,10 @@ async function findOrMake(
     await note(parts, same, 'user.link', { provider });
     return same;
   }
-  const made = await externals.create({ ...account, name, email, role }, await accounts.settings.readPersonStart(role));
+  const made = await externals.create(
+    { ...account, name, email, role },
+    await accounts.settings.readNewPersonSettings(role),
+  );
   if (typeof made === 'string') return whoCame();
   await note(parts, made, 'user.create', { provider, email, role });
   return made;

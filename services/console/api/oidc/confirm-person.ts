@@ -118,7 +118,7 @@ async function afterOther(parts: ConfirmParts, user: UserRecord): Promise<Confir
   for (;;) {
     // The waiting times differ, so that the requests that wait do not ask the store all at once.
     await sleep(lookMs * (1 + Math.random()));
-    const isOver = performance.now() >= deadline || !(await externals.isChecked(user.id));
+    const isOver = performance.now() >= deadline || !(await externals.isBeingChecked(user.id));
     const account = await externals.find(user.id);
     if (!account) return 'refused';
     if (isGood(account)) return 'confirmed';

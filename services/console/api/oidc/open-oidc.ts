@@ -42,8 +42,8 @@ export function createOidc(parts: OpenOidcParts) {
   const confirmParts = { accounts, externals, announce, log, clients, signIn: settings };
   const confirm = personConfirmer(confirmParts);
   accounts.sessions.setConfirm(confirm);
-  accounts.sessions.setTakesLocal(() => settings().local_accounts);
-  const states = new SignInStates({ secrets, takeState: (state, ms) => externals.takeState(state, ms) });
+  accounts.sessions.setAcceptsLocal(() => settings().local_accounts);
+  const states = new SignInStates({ secrets, takeState: (state, ms) => externals.markStateUsed(state, ms) });
   const routes: OidcParts = { settings, clients, states, externals };
   const confirmHolder = holderConfirmer(confirmParts, confirm);
   return { routes, confirm, confirmHolder, signOutPage, devices: new KnownDevices(secrets) };

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import { z } from 'zod';
-import { isToken, tokenHash } from '#shared/accounts/people/secret-token.ts';
+import { isToken, hashToken } from '#shared/accounts/people/secret-token.ts';
 import { deriveKey, createMultiKeySealer, type Sealer } from '#shared/core/seal.ts';
 import { cookieAttributes, cookieName, cookieOf, cookiesLike } from '../session/cookies.ts';
 
@@ -100,7 +100,7 @@ export class SignInStates {
 }
 
 function nameOf(state: string): string {
-  return `${cookiePrefix}${tokenHash(state).slice(0, 16)}`;
+  return `${cookiePrefix}${hashToken(state).slice(0, 16)}`;
 }
 
 function clearCookie(request: Request, response: Response, name: string): void {

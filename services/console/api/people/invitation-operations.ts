@@ -53,7 +53,7 @@ export function invitationOperations(parts: ApiParts): Operation[] {
         requireLocalAccounts(parts);
         const address = resolveRouterAddress(request, parts.publicUrl);
         const { invitationDays } = await settings.read();
-        const created = await invitations.create({ ...body, invitedBy: actor.id, ms: invitationDays * dayMs });
+        const created = await invitations.create({ ...body, invitedBy: actor.id, usableMs: invitationDays * dayMs });
         if (created === 'email taken') throw emailTaken(await users.findByEmail(body.email));
         if (typeof created === 'string') throw notInvited(created);
         const { id, email } = created.invitation;

@@ -213,7 +213,7 @@ export function userOperations(parts: ApiParts): Operation[] {
 
   async function create(actor: Actor, wanted: z.output<typeof newUser>): Promise<UserRecord> {
     const { email, name = email.slice(0, email.lastIndexOf('@')), role = 'member', weight } = wanted;
-    const start = await settings.readPersonStart(role);
+    const start = await settings.readNewPersonSettings(role);
     const { limits = start.limits, ceiling = start.ceiling } = wanted;
     const user = await users.create({ email, name, role, limits, weight, ceiling });
     if (user === 'email taken') throw emailTaken(await users.findByEmail(email));

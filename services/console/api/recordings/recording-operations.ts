@@ -110,7 +110,7 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
       answer: wholeRecordingSchema,
       handle: async ({ actor, params, query }) => {
         const found = await find(actor, params.id, query.storedAs);
-        const whole = await store.read(found);
+        const whole = await store.readContent(found);
         if (!whole) throw notFound();
         if (!isOwn(actor, found.facts)) await note('recording.read', actor, found);
         const [answer] = await wholeAnswers(parts, [whole]);
@@ -168,7 +168,7 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
     do {
       const { recordings, next } = await store.list(filter, listedAtOnce, place);
       for (const each of recordings) {
-        const whole = await store.read(each);
+        const whole = await store.readContent(each);
         if (whole) yield whole;
       }
       place = next;

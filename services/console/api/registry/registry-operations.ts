@@ -152,7 +152,7 @@ export function registryOperations(parts: RegistryParts): Operation[] {
   }
 
   async function newestNumber(): Promise<number> {
-    return (await versions.newest())?.number ?? 0;
+    return (await versions.findNewest())?.number ?? 0;
   }
 
   async function state(): Promise<RegistryState> {
@@ -161,7 +161,7 @@ export function registryOperations(parts: RegistryParts): Operation[] {
       const etag = hash('sha256', JSON.stringify(config), 'base64url').slice(0, 16);
       return { source: 'file', readOnly: true, version: 0, etag, config };
     }
-    const newest = await versions.newest();
+    const newest = await versions.findNewest();
     const found = newest && (await versions.find(newest.number));
     const inUse = registry.version()?.number ?? 0;
     if (!found) return { source: 'none', readOnly: false, version: 0, etag: '', config: {}, text: '' };

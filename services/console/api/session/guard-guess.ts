@@ -21,7 +21,7 @@ export interface GuardedGuess<Proven> {
  * @throws ApiFailure 429 after too many wrong tries; RouterError `store_unavailable`; what `judge` throws
  */
 export async function guardGuess<Proven>(
-  { accounts: { guard }, log }: Pick<ApiParts, 'accounts' | 'log'>,
+  { accounts: { signInGuard: guard }, log }: Pick<ApiParts, 'accounts' | 'log'>,
   { attempt, refusal, onRefusals, judge, isForgiving }: GuardedGuess<Proven>,
 ): Promise<Proven | undefined> {
   const { waitMs, isNews } = await guard.take(attempt);

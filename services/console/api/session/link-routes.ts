@@ -56,7 +56,7 @@ function linkAnswer(link: FoundLink): Link {
 }
 
 async function useLink(parts: ApiParts, request: Request, link: FoundLink, token: string): Promise<UserRecord> {
-  const { links, guard, settings } = parts.accounts;
+  const { links, signInGuard: guard, settings } = parts.accounts;
   const hash = (password: string, known: string[]) =>
     newPasswordHash(parts, request, { password, known, field: 'password' });
   switch (link.kind) {
@@ -68,7 +68,7 @@ async function useLink(parts: ApiParts, request: Request, link: FoundLink, token
     case 'invitation': {
       const { name, password } = parse(invitedForm, request.body);
       const passwordHash = await hash(password, [name, link.invitation.email]);
-      const start = await settings.readPersonStart(link.invitation.role);
+      const start = await settings.readNewPersonSettings(link.invitation.role);
       return made(await links.acceptInvitation(token, link.invitation, { name, passwordHash }, start));
     }
     case 'password': {

@@ -1,5 +1,5 @@
 import type { UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
-import { hasLimits, liveKeysByParty, type FoundKey } from '#shared/accounts/keys/key-record.ts';
+import { hasLimits, findLiveKeysByParty, type FoundKey } from '#shared/accounts/keys/key-record.ts';
 import { partyNames } from '#shared/accounts/people/party-names.ts';
 import { record, type ApiParts } from '../api-parts.ts';
 import type { LimitedParty, UsageParts } from './usage-parts.ts';
@@ -31,7 +31,7 @@ export function usageParts({
         viewer.isAdmin ? teams.list() : teams.findAll(viewer.teamIds),
       ]);
       const all = [
-        ...[...liveKeysByParty(owned, Date.now())].map(([party, key]) => ({ ...key, party, kind: 'key' as const })),
+        ...[...findLiveKeysByParty(owned, Date.now())].map(([party, key]) => ({ ...key, party, kind: 'key' as const })),
         ...people.map((user) => ({ ...user, party: `user:${user.id}` as const, kind: 'user' as const })),
         ...found.map((team) => ({ ...team, party: `team:${team.id}` as const, kind: 'team' as const })),
       ];

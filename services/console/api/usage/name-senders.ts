@@ -13,14 +13,14 @@ type Who = Omit<RefusalRow, 'code'>;
  * team is named by its id.
  */
 export async function nameSenders(
-  { usage, namesOf }: Pick<UsageParts, 'namesOf'> & { usage: Pick<UsageParts['usage'], 'keyNames'> },
+  { usage, namesOf }: Pick<UsageParts, 'namesOf'> & { usage: Pick<UsageParts['usage'], 'readKeyNames'> },
   all: readonly Who[],
 ): Promise<(who: Who) => RefusedBy> {
   const people = all.flatMap(({ key, user }) => personOf({ key, user }) ?? []);
   const teams = all.flatMap(({ team }) => (team === '' ? [] : [team]));
   const parties = [...people.map((id) => `user:${id}` as const), ...teams.map((id) => `team:${id}` as const)];
   const keys = [...new Set(all.map(({ key }) => key))].filter((key) => key !== '' && key !== otherRow);
-  const [names, keyNames] = await Promise.all([namesOf([...new Set<LimitedParty>(parties)]), usage.keyNames(keys)]);
+  const [names, keyNames] = await Promise.all([namesOf([...new Set<LimitedParty>(parties)]), usage.readKeyNames(keys)]);
 
   function keyName(who: Who): string {
     const person = personOf(who);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { modelPriceSchema, pricedModel } from '#shared/accounts/prices/model-price.ts';
+import { modelPriceSchema, pricedModelPattern } from '#shared/accounts/prices/model-price.ts';
 import type { ListedPrice } from '#shared/accounts/prices/price-table.ts';
 import { priceSchema, type Price } from '../../contract/usage.ts';
 import { requireAccess } from '../access.ts';
@@ -11,7 +11,7 @@ import type { UsageParts } from './usage-parts.ts';
 
 const newPrice = modelPriceSchema.partial({ asOf: true }).meta({ description: '`asOf` is today where it is absent.' });
 
-const modelName = z.object({ model: z.string().regex(pricedModel, 'This is not the name of a model.') });
+const modelName = z.object({ model: z.string().regex(pricedModelPattern, 'This is not the name of a model.') });
 
 const byModelName = byName('model', ({ model }: ListedPrice) => model);
 
@@ -47,7 +47,7 @@ export function priceOperations({
         requireAccess('price.change', actor);
         const { model } = parse(modelName, params);
         const price = { ...newPrices, asOf };
-        const before = prices.changed(model);
+        const before = prices.findChanged(model);
         await prices.change(model, price);
         await notePriceChange(actor, model, { before, after: price });
         return toAnswer({ model, ...price, source: 'changed' });
@@ -62,7 +62,7 @@ export function priceOperations({
       handle: async ({ actor, params }) => {
         requireAccess('price.change', actor);
         const { model } = parse(modelName, params);
-        const before = prices.changed(model);
+        const before = prices.findChanged(model);
         if (!(await prices.remove(model))) throw notFound();
         await notePriceChange(actor, model, { before, after: undefined });
       },

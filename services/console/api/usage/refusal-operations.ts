@@ -1,4 +1,4 @@
-import { periodAround } from '#shared/accounts/periods.ts';
+import { widenToUnits } from '#shared/accounts/periods.ts';
 import type { RefusalSample as StoredSample } from '#shared/accounts/refusals/refusal-sample.ts';
 import { refusalReportSchema } from '../../contract/refusals.ts';
 import { operation, type Operation } from '../operations/operation.ts';
@@ -27,13 +27,13 @@ export function refusalOperations(parts: Pick<UsageParts, 'usage' | 'refusals' |
       handle: async ({ actor, query: { from, to, step, by, ...filter } }) => {
         const viewer = viewerOf(actor);
         const [{ times, groups, total }, samples] = await Promise.all([
-          refusals.report({ viewer, from, to, step, by, filter }),
-          refusals.samples({ viewer, from, to, filter }),
+          refusals.readReport({ viewer, from, to, step, by, filter }),
+          refusals.listSamples({ viewer, from, to, filter }),
         ]);
         const shown = groups.map(({ rows, ...group }) => ({ ...group, rows: rows.slice(0, maxRows) }));
         const whoOf = await nameSenders(parts, [...shown.flatMap(({ rows }) => rows), ...samples.map(whoIn)]);
         return {
-          ...periodAround(step, { from, to }),
+          ...widenToUnits(step, { from, to }),
           step,
           times: [...times],
           groups: shown.map(({ rows, steps, ...group }) => {

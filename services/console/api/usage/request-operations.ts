@@ -32,7 +32,7 @@ export function requestOperations(parts: Pick<UsageParts, 'usage' | 'viewerOf' |
       query: requestsQuery,
       answer: requestPageSchema,
       handle: async ({ actor, query: { before, after, limit, ...filter } }) => {
-        const page = await usage.requests(viewerOf(actor), filter, limit, before, after);
+        const page = await usage.listRequests(viewerOf(actor), filter, limit, before, after);
         const requests = await nameRequests(namesOf)(page.requests);
         return {
           requests: requests.map((request, index) => {
@@ -53,7 +53,7 @@ export function requestOperations(parts: Pick<UsageParts, 'usage' | 'viewerOf' |
       command: 'usage requests',
       answer: z.array(usageRequestSchema),
       handle: async ({ actor, params: { id } }) => {
-        const records = await usage.byId(viewerOf(actor), id);
+        const records = await usage.findById(viewerOf(actor), id);
         if (records.length === 0) throw notFound();
         return nameRequests(namesOf)(records);
       },
@@ -68,7 +68,7 @@ export function requestOperations(parts: Pick<UsageParts, 'usage' | 'viewerOf' |
       query: overviewQuery,
       answer: usageOverviewSchema,
       handle: async ({ actor, query: { span } }) => {
-        const found = await usage.overview(viewerOf(actor), span, maxThings);
+        const found = await usage.readOverview(viewerOf(actor), span, maxThings);
         const { from, to, times, stepMs, steps, totals, firstTokenMs, totalMs, top } = found;
         const whoOf = await nameSenders(parts, top.key.map(whoseKey));
         return {

@@ -12,7 +12,7 @@ export async function groupNames(
   ids: readonly string[],
 ): Promise<(id: string) => string> {
   if (by === 'key') {
-    const names = await usage.keyNames(ids);
+    const names = await usage.readKeyNames(ids);
     return (id) => names.get(id) ?? id;
   }
   if (by !== 'user' && by !== 'team') return (id) => (id === '' ? 'none' : id);

@@ -3,7 +3,7 @@ import { nameRequests } from '#shared/accounts/ledger/name-requests.ts';
 import { limitNames } from '#shared/accounts/limits/limits.ts';
 import { measure } from '#shared/accounts/limits/measures.ts';
 import type { PartyUse } from '#shared/accounts/limits/party-use.ts';
-import { periodAround } from '#shared/accounts/periods.ts';
+import { widenToUnits } from '#shared/accounts/periods.ts';
 import { limitUseSchema, usageHoursSchema, usageReportSchema, type LimitUse } from '../../contract/usage.ts';
 import { fileOperation, operation, type Operation } from '../operations/operation.ts';
 import { exportRecords } from '../export-records.ts';
@@ -31,7 +31,7 @@ export function usageOperations(parts: UsageParts): Operation[] {
       answer: usageReportSchema,
       handle: async ({ actor, query: { from, to, step, by, ...filter } }) => {
         const viewer = viewerOf(actor);
-        const { times, groups, totals } = await usage.report({ viewer, from, to, step, by, filter });
+        const { times, groups, totals } = await usage.readReport({ viewer, from, to, step, by, filter });
         const nameOf = await groupNames(
           parts,
           by,
@@ -44,7 +44,7 @@ export function usageOperations(parts: UsageParts): Operation[] {
           steps: steps.map(inDollars),
         }));
         return {
-          ...periodAround(step, { from, to }),
+          ...widenToUnits(step, { from, to }),
           step,
           times: [...times],
           groups: named,
@@ -62,7 +62,7 @@ export function usageOperations(parts: UsageParts): Operation[] {
       query: hoursQuery,
       answer: usageHoursSchema,
       handle: async ({ actor, query: { from, to, by, ...filter } }) => {
-        const { times, groups } = await usage.hours({ viewer: viewerOf(actor), from, to, by, filter });
+        const { times, groups } = await usage.readHours({ viewer: viewerOf(actor), from, to, by, filter });
         const nameOf = await hourGroupNames(parts, by, groups);
         const named = groups.map((group) => ({
           id: group.id,
@@ -70,7 +70,7 @@ export function usageOperations(parts: UsageParts): Operation[] {
           totals: hourInDollars(group.totals),
           steps: group.steps.map(hourInDollars),
         }));
-        return { ...periodAround('hour', { from, to }), times, groups: named };
+        return { ...widenToUnits('hour', { from, to }), times, groups: named };
       },
     }),
     fileOperation({

@@ -18,10 +18,13 @@ export interface LimitedParty extends PartyLimits {
 }
 
 export interface UsageParts {
-  usage: Pick<UsageReader, 'report' | 'hours' | 'requests' | 'byId' | 'overview' | 'export' | 'keyNames'>;
-  refusals: Pick<RefusalReader, 'report' | 'samples'>;
+  usage: Pick<
+    UsageReader,
+    'readReport' | 'readHours' | 'listRequests' | 'findById' | 'readOverview' | 'export' | 'readKeyNames'
+  >;
+  refusals: Pick<RefusalReader, 'readReport' | 'listSamples'>;
   limits: Pick<LimitKeeper, 'read'>;
-  prices: Pick<PriceTable, 'list' | 'change' | 'remove' | 'changed'>;
+  prices: Pick<PriceTable, 'list' | 'change' | 'remove' | 'findChanged'>;
   /** Returns whose usage an actor may see. */
   viewerOf: (actor: Actor) => UsageViewer;
   namesOf: FindNames;

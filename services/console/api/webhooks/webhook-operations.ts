@@ -150,7 +150,7 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
       statuses: [202],
       handle: async ({ actor, params }) => {
         const { id } = await find(params.id, actor);
-        const sent = await outbox.test(id);
+        const sent = await outbox.sendTestEvent(id);
         const delivery = sent === undefined ? undefined : await deliveries.find(id, sent);
         if (!delivery) throw notFound();
         return deliveryAnswer(delivery);

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { lastUnits, namedPeriods, periodNamed, type NamedPeriod } from '#shared/accounts/periods.ts';
+import { computeLastUnits, namedPeriods, computeNamedPeriod, type NamedPeriod } from '#shared/accounts/periods.ts';
 import type { OrNone } from './named-values.ts';
 
 const units = { h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
@@ -12,10 +12,10 @@ export function pastTime(text: string, now = Date.now()): number {
   const span = spanIn(text);
   if (!span) return timeIn(text);
   const { count, unit } = span;
-  if (text in namedPeriods) return periodNamed(text as NamedPeriod, now).from;
+  if (text in namedPeriods) return computeNamedPeriod(text as NamedPeriod, now).from;
   return unit === 'h'
-    ? lastUnits('hour', count, now).from
-    : lastUnits('day', unit === 'w' ? 7 * count : count, now).from;
+    ? computeLastUnits('hour', count, now).from
+    : computeLastUnits('day', unit === 'w' ? 7 * count : count, now).from;
 }
 
 /** Reads a time in the future: a date, or a span from now such as `30d`; `none` for never. */

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 import { purposes } from '#shared/core/purpose.ts';
 import { tiers } from '#shared/core/tier.ts';
-import { periodNamed, type NamedPeriod, type Period } from '#shared/accounts/periods.ts';
+import { computeNamedPeriod, type NamedPeriod, type Period } from '#shared/accounts/periods.ts';
 import type { AdminClient, Query } from './admin-client.ts';
 import type { AdminOptions } from './admin-context.ts';
 import { findPerson, findTeam } from './find-party.ts';
@@ -50,7 +50,7 @@ export function withOwners(command: Command): Command {
  * @param name length of the span if the options name no beginning
  */
 export function spanOf({ from, to = Date.now() }: UsageOptions, name: NamedPeriod = '30d'): Period {
-  return { from: from ?? periodNamed(name, to - 1).from, to };
+  return { from: from ?? computeNamedPeriod(name, to - 1).from, to };
 }
 
 /** Returns a sentence about the period whose requests are summed up, in UTC. */

@@ -2,9 +2,9 @@
 --
 -- KEYS[1]  record of the token (hash)
 -- KEYS[2]  all tokens (sorted set: id by creation time)
--- KEYS[3]  the tokens of its owner (sorted set: id by creation time)
--- KEYS[4]  record of the person (hash); unused if the token belongs to nobody
--- KEYS[5]  record of the token with which this one is made (hash); unused if no token makes it
+-- KEYS[3]  the tokens of the new token's owner (sorted set: id by creation time)
+-- KEYS[4]  record of the owner (hash); unused if `isOwned` is false
+-- KEYS[5]  record of the token with which the new token is made (hash); unused if `isMadeWithToken` is false
 -- ARGV[1]  JSON:
 --   id, createdAt
 --   isOwned      whether the new token belongs to a person

@@ -1,13 +1,14 @@
--- Writes turns of coding agents' sessions. This file stands before `ledger.lua`, whose `writeUsage` calls its `writeSessions`.
+-- Writes turns of coding agents' sessions. This file stands before `ledger.lua`, whose `writeUsage` calls `writeSessions`.
 --
 --   <prefix>sessions:all                 sorted set: `<owner>/<id>` of sessions by the time of their last turn; bounded in number and age
---   <prefix>sessions:of:<owner>          sorted set: the ids of an owner's sessions by the same time; bounded in number and age
---   <prefix>sessions:session:<id>        hash: owner, name, program, key, startedAt, lastAt; and the sums of all its turns and by model,
---                                        see session-sums.ts
+--   <prefix>sessions:of:<owner>          sorted set: the ids of an owner's sessions by the time of their last turn; bounded in number and
+--                                        age
+--   <prefix>sessions:session:<id>        hash: owner, name, program, key, startedAt, lastAt; and the sums of the session's turns, all and
+--                                        by model, see session-sums.ts
 --   <prefix>sessions:agents:<id>         hash: `@<agent>`, the description of an agent, and `=<agent>`, the time of its last turn and its
 --                                        sums, with spaces between them; the main agent has an empty id. Lists do not read this hash,
 --                                        because clients may name any number of agents.
---   <prefix>sessions:turns:<id>          list: ids of its turns in the stream `requests` of the ledger, oldest first; bounded
+--   <prefix>sessions:turns:<id>          list: ids of the session's turns in the stream `requests` of the ledger, oldest first; bounded
 --   <prefix>sessions:day:<owner>:<day>   hash: the sums of the turns of an owner's sessions in a day
 --
 -- All these entries expire.
@@ -34,7 +35,7 @@ local function addToRows(hash, rows, most, letters)
   end
 end
 
--- Adds turns to the agents of a session. When the maximum of agents is reached, further ones are counted together.
+-- Adds turns to the agents of a session. When the maximum of agents is reached, further agents are counted together.
 -- Returns how many agents are new.
 local function addToAgents(hash, agents, most, further)
   local new = 0
@@ -61,14 +62,14 @@ local function addToAgents(hash, agents, most, further)
   return new
 end
 
--- Writes the turns of a batch.
+-- Writes the turns among requests that are written together.
 --
 --   prefix
 --   sessions   undefined if there are no turns to write, else:
 --     most       { ofOwner, all, turns, agents, fields, dayFields }: maximum numbers of an owner's sessions, of all sessions, of turns and
 --                agents of a session, of fields in a session's hash, and of fields in the hash of a day
 --     keptMs     milliseconds for which a session is kept after its last turn
---     dayKeptMs  milliseconds for which the sums of a day are kept after its last turn was written
+--     dayKeptMs  milliseconds for which the sums of a day are kept after the day's last turn was written
 --     oldest     sessions whose last turn began before this time, in ms since 1970, are removed
 --     letters    letters of the sums, in the order of the counts of a row
 --     all        text of the row `all`

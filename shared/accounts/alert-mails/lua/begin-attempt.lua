@@ -1,5 +1,5 @@
--- Begins a try to send a mail, unless it has begun already or the mail is over. Removes a mail to a person who is deleted, is blocked,
--- or has switched alerts off.
+-- Begins a try to send a mail, unless the try has begun already, or the mail was sent or given up. Removes a mail to a person who is
+-- deleted, is blocked, or has switched alerts off.
 --
 -- ARGV[1]  JSON:
 --   prefix    start of all names
@@ -15,7 +15,7 @@ if tonumber(attempts or -1) ~= args.attempts or tonumber(runningUntil or 0) > no
   return {}
 end
 local address = string.match(to, '^address:(.*)$')
-if not address and mails.wants(args.prefix, to) then
+if not address and mails.wantsAlerts(args.prefix, to) then
   address = redis.call('HGET', args.prefix .. to, 'email')
 end
 if not address then

@@ -4,9 +4,9 @@
 --   prefix    start of all names
 --   id
 --   attempts  number of tries that the mail had before this one
---   delayMs   milliseconds until the next try; absent if the mail is over
+--   delayMs   milliseconds until the next try; absent if the mail was sent or is given up
 --   counts    whether to count this try; false if the process returned the mail without a try
--- Returns 1, or 0 when the try was over already.
+-- Returns 1, or 0 if the try had ended already.
 local args = cjson.decode(ARGV[1])
 local mail = args.prefix .. 'alert-mail:' .. args.id
 if tonumber(redis.call('HGET', mail, 'attempts') or -1) ~= args.attempts then

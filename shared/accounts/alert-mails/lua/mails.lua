@@ -1,36 +1,37 @@
--- What the scripts of alert mails have in common. It stands before each of them, behind `emit.lua` of the webhooks, and reads no arguments.
--- A script that changes a mailed state has both files before it and calls `mails.send`, so that change and mails are stored together.
+-- What the scripts of alert mails have in common. This file stands before each of them, behind `emit.lua` of the webhooks, and reads no
+-- arguments. A script that changes a mailed state has both files before it and calls `mails.send`, so that change and mails are stored
+-- together.
 --
---   <prefix>alert-mail:<id>         hash that expires: one event on its way to one recipient; removed when it is over
+--   <prefix>alert-mail:<id>         hash that expires: one event on its way to one recipient; removed once it is sent or given up
 --   <prefix>alert-mails-due         sorted set: ids of all mails, by the time at which each is due
 --   <prefix>alert-mails-to:<whom>   string that expires: how many mails a recipient was sent in the current hour
 --
--- A recipient is `user:<id>` or `address:<e-mail address>`. Times are in ms since 1970, those of Redis.
+-- A recipient is `user:<id>` or `address:<e-mail address>`. Times are in ms since 1970, by the clock of Redis.
 local mails = {}
 
 -- Maximum of mails that wait. Further events are not mailed.
 local maxWaiting = 5000
 
--- Maximum of mails to one recipient in an hour, which begins with the first of them. Without it, workers that keep coming and going would
--- cause any number of mails.
+-- Maximum of mails to one recipient in an hour, which begins with the first of them. Without this maximum, workers that keep coming and
+-- going would cause any number of mails.
 local maxPerHour = 30
 local hourMs = 3600000
 
--- Milliseconds after which a mail expires, which is longer than runners try to send it. If runners no longer have a mail server, it goes
--- unsent: nobody wants last week's alerts.
+-- Milliseconds after which a mail expires, longer than runners try to send it. While runners have no mail server, mails expire unsent:
+-- nobody wants last week's alerts.
 local keptMs = 2 * 24 * hourMs
 
 -- Maximum of recipients of one event.
 local maxRecipients = 100
 
 -- Returns whether a person exists, is not blocked, and has not switched alerts off.
-function mails.wants(prefix, user)
-  return webhooks.stands(prefix, user) and redis.call('HGET', prefix .. user, 'alertEmails') ~= 'false'
+function mails.wantsAlerts(prefix, user)
+  return webhooks.hasAccess(prefix, user) and redis.call('HGET', prefix .. user, 'alertEmails') ~= 'false'
 end
 
 -- Returns the recipients of the router's alerts: the addresses in the console settings, nobody if the settings say so, else all
 -- administrators.
-local function ofRouter(prefix)
+local function routerRecipients(prefix)
   local isRead, setting = pcall(cjson.decode, redis.call('HGET', prefix .. 'console-settings', 'alertEmails') or '')
   local router = true
   if isRead and type(setting) == 'table' then
@@ -64,17 +65,17 @@ local function recipientsOf(prefix, owner)
       end
     end
   end
-  return #found > 0 and found or ofRouter(prefix)
+  return #found > 0 and found or routerRecipients(prefix)
 end
 
--- Stores a mail about an event, of the form for `webhooks.emit`, for each recipient of its owners.
+-- Stores a mail about an event, in the form that `webhooks.emit` takes, for each recipient of its owners.
 function mails.send(prefix, event, owners)
   local now, due, count = webhooks.now(), prefix .. 'alert-mails-due', 0
   for _, owner in ipairs(owners) do
     for _, to in ipairs(recipientsOf(prefix, owner)) do
       local id = redis.sha1hex(event.id .. ' ' .. to)
       local mail, sent = prefix .. 'alert-mail:' .. id, prefix .. 'alert-mails-to:' .. to
-      local isWanted = string.sub(to, 1, 5) ~= 'user:' or mails.wants(prefix, to)
+      local isWanted = string.sub(to, 1, 5) ~= 'user:' or mails.wantsAlerts(prefix, to)
       local hasRoom = count < maxRecipients and redis.call('ZCARD', due) < maxWaiting
       if isWanted and hasRoom and redis.call('EXISTS', mail) == 0 then
         local number = redis.call('INCR', sent)

@@ -3,7 +3,7 @@
 -- ARGV[1]  JSON:
 --   prefix   start of all names
 --   atOnce   maximum of mails
---   leaseMs  milliseconds after which each is due again, unless its try has begun
+--   leaseMs  milliseconds after which each mail is due again, unless its try has begun
 -- Returns the id of each mail, and the number of tries that it has had.
 local args = cjson.decode(ARGV[1])
 local due, now = args.prefix .. 'alert-mails-due', webhooks.now()

@@ -1,9 +1,9 @@
 -- Adds events of a run to the stream of its response. If there is no room, or events before them are missing, all events of this response
--- are removed, and no further ones are kept.
+-- are removed, and no further events are kept.
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   attempt     id of the run
---   from        number of the first event, or of one before it that may be there already
+--   from        number of the first event, or of an earlier event that may be there already
 --   last        number of the last event
 --   maxBytes    maximum bytes of the events of one response
 --   ownerBytes  maximum bytes of an owner's background responses
@@ -22,9 +22,9 @@ if not field('eventsGone') then
   local follows = args.from <= number('next')
   local fits = number('eventBytes') + bytes <= args.maxBytes
   if not (follows and fits and makeRoom(owner, bytes, args.ownerBytes, args.totalBytes)) then
-    loseEvents(owner)
+    stopKeepingEvents(owner)
   end
 end
 addEvents(owner, ARGV[2], args.last)
-changed('events')
+publishChange('events')
 return 1

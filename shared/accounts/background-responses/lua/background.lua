@@ -1,10 +1,10 @@
--- What the scripts of this folder have in common. It stands before each of them, behind script-start.lua. All names begin with one prefix.
--- An owner is a person, a team or a key, and has no spaces in its id.
+-- What the scripts of this folder have in common. This file stands before each of them, behind script-start.lua. All names begin with one
+-- prefix. An owner is a person, a team or a key, and has no spaces in its id.
 --
 --   <prefix>background-response:<id>      hash: a BackgroundRecord
 --   <prefix>background-texts:<id>         hash: its sealed texts; `request` and `queued` until the response is over, then `final`
---   <prefix>background-events:<id>        stream: events of its stream, sealed, in the field `e`; the id of an entry is the number of
---                                         its last event plus one
+--   <prefix>background-events:<id>        stream: events of its stream, sealed, in the field `e`; the id of an entry is the number of its
+--                                         last event plus one
 --   <prefix>background-open               sorted set: ids of all unfinished responses, by the time at which they were created
 --   <prefix>background-open-of:<owner>    sorted set: ids of an owner's unfinished responses, by the same time
 --   <prefix>background-ended              sorted set: `<owner> <id>` of all responses that are over, by the time at which they ended
@@ -28,7 +28,7 @@ local events = prefix .. 'background-events:' .. args.id
 local sweptAtOnce = 20
 
 -- Adds bytes of a response to the counts; a number below 0 subtracts bytes.
-local function count(owner, id, bytes)
+local function countBytes(owner, id, bytes)
   if bytes == 0 then
     return
   end
@@ -50,12 +50,12 @@ end
 -- Removes the events of this response.
 local function dropEvents(owner)
   redis.call('UNLINK', events)
-  count(owner, args.id, -number('eventBytes'))
+  countBytes(owner, args.id, -number('eventBytes'))
   redis.call('HSET', record, 'eventBytes', 0)
 end
 
--- Removes the events of this response and stops keeping further ones.
-local function loseEvents(owner)
+-- Removes the events of this response and stops keeping further events.
+local function stopKeepingEvents(owner)
   dropEvents(owner)
   redis.call('HSET', record, 'eventsGone', 1)
 end
@@ -76,7 +76,7 @@ local function forget(owner, id)
   redis.call('ZREM', prefix .. 'background-open-of:' .. owner, id)
   redis.call('ZREM', prefix .. 'background-ended', both)
   redis.call('ZREM', prefix .. 'background-ended-of:' .. owner, id)
-  count(owner, id, -tonumber(redis.call('HGET', bytesOf, id) or 0))
+  countBytes(owner, id, -tonumber(redis.call('HGET', bytesOf, id) or 0))
   redis.call('HDEL', bytesOf, id)
   for _, kind in ipairs({ 'response', 'texts', 'events' }) do
     redis.call('UNLINK', prefix .. 'background-' .. kind .. ':' .. id)
@@ -129,10 +129,10 @@ local function addEvents(owner, sealed, last)
   end
   redis.call('XADD', events, whole(last + 1) .. '-0', 'e', sealed)
   redis.call('HINCRBY', record, 'eventBytes', #sealed)
-  count(owner, args.id, #sealed)
+  countBytes(owner, args.id, #sealed)
 end
 
-local function changed(what)
+local function publishChange(what)
   redis.call('PUBLISH', prefix .. 'background-changes:' .. args.id, what)
 end
 

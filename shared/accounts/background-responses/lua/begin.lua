@@ -26,5 +26,5 @@ elseif number('next') > number('opening') then
   redis.call('PEXPIRE', events, whole(redis.call('PTTL', record)))
 end
 redis.call('HSET', record, 'begun', field('next'))
-changed('events')
+publishChange('events')
 return number('next')

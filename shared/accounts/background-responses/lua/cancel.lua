@@ -1,4 +1,5 @@
--- Cancels an unfinished response. Removes it in the same step if `chargedMs` is present, so that clients that stream it see the removal.
+-- Cancels an unfinished response. If `chargedMs` is present, also removes it, in the same step, so that clients that stream it see the
+-- removal.
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   recordMs  milliseconds for which the record and its events are kept

@@ -4,7 +4,7 @@
 --   attempt  id of the run during which the response was cancelled
 --   ledger   see `writeUsage`
 -- ARGV[2…]  the requests, for `writeUsage`
--- Returns 1, also when it is called again because the reply was lost; 0 if the response was not cancelled in this run.
+-- Returns 1, also if it is called again because the first reply was lost; 0 if the response was not cancelled in this run.
 if field('state') ~= 'cancelled' or field('attempt') ~= args.attempt then
   return 0
 end

@@ -1,5 +1,5 @@
--- Defines the function that ends an unfinished response, removes its request, and emits the event for its owner's webhooks. It stands
--- before each script that calls it, behind background.lua and emit.lua of the webhooks.
+-- Defines the function that ends an unfinished response, removes its request, and emits the event for its owner's webhooks. This file
+-- stands before each script that calls the function, behind background.lua and emit.lua of the webhooks.
 --
 --   state   the final state
 --   final   the final response object, sealed; empty if it is among the stored responses
@@ -11,14 +11,14 @@ local function close(state, final, keepMs)
   if final ~= '' then
     redis.call('HSET', texts, 'final', final)
   end
-  count(owner, args.id, #final - number('requestBytes'))
+  countBytes(owner, args.id, #final - number('requestBytes'))
   redis.call('HSET', record, 'requestBytes', 0)
   redis.call('ZREM', prefix .. 'background-open', args.id)
   redis.call('ZREM', prefix .. 'background-open-of:' .. owner, args.id)
   redis.call('ZADD', prefix .. 'background-ended', whole(now), owner .. ' ' .. args.id)
   redis.call('ZADD', prefix .. 'background-ended-of:' .. owner, whole(now), args.id)
   expireAfter(owner, keepMs)
-  changed('over')
+  publishChange('over')
   webhooks.emit(prefix, {
     id = 'evt_' .. redis.sha1hex(args.id),
     type = 'response.' .. state,

@@ -1,4 +1,4 @@
--- Stores a new response, unless its owner has too many unfinished ones, or there is no room for its request.
+-- Stores a new response, unless its owner has too many unfinished responses, or there is no room for the request.
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   fields      of the record
@@ -30,7 +30,7 @@ for name, value in pairs(args.fields) do
 end
 redis.call('HSET', record, 'state', 'queued', 'requestBytes', requestBytes)
 redis.call('HSET', texts, 'request', ARGV[2], 'queued', ARGV[3])
-count(owner, args.id, requestBytes)
+countBytes(owner, args.id, requestBytes)
 addEvents(owner, ARGV[4], args.last)
 redis.call('ZADD', prefix .. 'background-open', whole(args.createdAt), args.id)
 redis.call('ZADD', openOf, whole(args.createdAt), args.id)

@@ -4,7 +4,7 @@
 -- ARGV[1]  JSON, besides prefix, id and the arguments of `keepStored`:
 --   attempt   id of the run
 --   state     `completed`, `incomplete` or `failed`
---   from      number of the first event, or of one before it that may be there already
+--   from      number of the first event, or of an earlier event that may be there already
 --   last      number of the last event
 --   recordMs  milliseconds for which the record and its events are kept
 --   ledger    see `writeUsage`
@@ -26,7 +26,7 @@ if ARGV[4] ~= '' and keepStored(args, ARGV[4], ARGV[5]) == 0 then
   return -1
 end
 if args.from > number('next') then
-  loseEvents(field('owner'))
+  stopKeepingEvents(field('owner'))
 end
 -- Clients that stream the response wait for these events, so they are added even if there is no room.
 addEvents(field('owner'), ARGV[2], args.last)

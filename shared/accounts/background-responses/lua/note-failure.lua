@@ -1,7 +1,7 @@
--- Counts a run that ended with an error which counts towards the maximum of runs, unless the response is over or unknown.
+-- Counts a run that ended with an error towards the maximum of runs, unless the response is over or unknown.
 --
 -- ARGV[1]  JSON: prefix and id
--- Returns how many such runs the response has had; 0 if it is over or unknown.
+-- Returns how many such runs the response has had; 0 if the response is over or unknown.
 if not isOpen() then
   return 0
 end

@@ -4,7 +4,7 @@
 --   owner
 --   after  number of the last event that the reader has; -1 if it has none
 --   most   maximum of stream entries
---   maxBytes  bytes after which no more entries are read
+--   maxBytes  bytes of events after which no more entries are read
 -- Returns {state, opening, begun, next, 1 if the events were removed else 0, and the sealed events}; {} if the owner has no such response.
 local owner, isDeleted = unpack(redis.call('HMGET', record, 'owner', 'deletedAt'))
 if owner ~= args.owner or isDeleted then

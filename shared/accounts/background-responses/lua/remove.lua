@@ -2,12 +2,12 @@
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   owner
---   chargedMs  milliseconds for which its use can still be counted
--- Returns 1, or 0 if the owner has no such response, or it is unfinished.
+--   chargedMs  milliseconds for which the response's use can still be counted
+-- Returns 1, or 0 if the owner has no such response, or the response is unfinished.
 local owner, isDeleted = unpack(redis.call('HMGET', record, 'owner', 'deletedAt'))
 if owner ~= args.owner or isDeleted or isOpen() then
   return 0
 end
 hide(owner, args.chargedMs)
-changed('over')
+publishChange('over')
 return 1

@@ -1,4 +1,4 @@
--- What the scripts of this folder have in common. It stands before each of them. All names begin with one prefix.
+-- What the scripts of this folder have in common. This file stands before each of them. All names begin with one prefix.
 --
 --   <prefix>batch:<id>                   hash: a BatchRecord
 --   <prefix>batches-of:<api>:<owner>     sorted set: ids of an owner's batches of an API, by the time at which they were created
@@ -8,13 +8,13 @@
 --   <prefix>batch-slices:<id>            hash: number of each slice to JSON: where its lines are in the input
 --   <prefix>batch-done:<id>              hash: number of each slice that is over to JSON: the objects with its results
 --   <prefix>batch-errors:<id>            list: code and line, as JSON, of the first lines with an error
---   <prefix>batch-held:<id>              set: the objects that the batch holds, see files.lua: its input, large results of its
---                                        lines, and the other results of its slices. It does not expire. While it exists, the
---                                        batch is in `batches-open`.
---   <prefix>batch-results:<id>:<slice>   hash: number of a line in the slice to its result, sealed, or to JSON:
---                                        its outcome and the object that it is in; until the slice is over
+--   <prefix>batch-held:<id>              set: the objects that the batch holds, see files.lua: its input, large results of its lines, and
+--                                        the other results of its slices. It does not expire. While it exists, the batch is in
+--                                        `batches-open`.
+--   <prefix>batch-results:<id>:<slice>   hash: number of a line in the slice to its result, sealed, or to JSON: its outcome and the object
+--                                        that it is in; until the slice is over
 --
--- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, those of Redis.
+-- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, by the clock of Redis.
 --
 -- ARGV[1]  JSON:
 --   prefix  start of all names

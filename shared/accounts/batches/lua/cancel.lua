@@ -1,7 +1,7 @@
 -- Cancels a batch, so that lines without a result are not run any more.
 --
 -- ARGV[1]  JSON: prefix and id
--- Returns 1, or 0 if it is over or unknown.
+-- Returns 1, or 0 if the batch is over or unknown.
 if not isOpen() then
   return 0
 end

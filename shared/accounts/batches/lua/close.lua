@@ -2,7 +2,7 @@
 -- holds no objects.
 --
 -- ARGV[1]  JSON: prefix and id
--- Returns 1, or 0 if it is not over.
+-- Returns 1, or 0 if the batch is not over.
 local state, owner = field('state'), field('owner')
 if state ~= 'ended' and state ~= 'failed' then
   return 0

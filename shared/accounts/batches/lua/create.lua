@@ -1,11 +1,11 @@
--- Stores a new batch, unless its owner has too many unfinished ones.
+-- Stores a new batch, unless its owner has too many unfinished batches.
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   fields     of the record
 --   owner, api, createdAt, expiresAt  the same as in `fields`
 --   maxOpen    maximum of unfinished batches of an owner
 --   keepMs     milliseconds for which a batch is kept after it has expired
--- Returns 1, or 0 if the owner has too many.
+-- Returns 1, or 0 if the owner has too many unfinished batches.
 local openOf = prefix .. 'batches-open-of:' .. args.owner
 if redis.call('EXISTS', record) == 1 then
   return 1
@@ -21,7 +21,7 @@ end
 local of = prefix .. 'batches-of:' .. args.api .. ':' .. args.owner
 local goneAt = args.expiresAt + args.keepMs
 redis.call('PEXPIREAT', record, whole(goneAt))
--- Batches of an owner may be kept for different times, so their ages do not tell whose records have expired.
+-- Batches of an owner may be kept for different times, so their ages do not tell which records have expired.
 for _, id in ipairs(redis.call('ZRANGE', of, 0, 99)) do
   if redis.call('EXISTS', prefix .. 'batch:' .. id) == 0 then
     redis.call('ZREM', of, id)

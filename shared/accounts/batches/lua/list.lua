@@ -11,7 +11,7 @@
 -- Returns {1 if more batches follow in the requested direction else 0, the ids}; false if `after` or `before` is no batch of the owner.
 local args = cjson.decode(ARGV[1])
 local name = args.prefix .. 'batches-of:' .. args.api .. ':' .. args.owner
--- Returns the rank of a batch and that of the next one. For a removed batch, both are the rank of the next one.
+-- Returns the rank of a batch, and the rank of the next batch. For a removed batch, both are the rank of the next batch.
 local function ranksOf(id)
   local rank = redis.call('ZREVRANK', name, id)
   if rank then

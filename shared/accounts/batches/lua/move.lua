@@ -1,12 +1,12 @@
--- Moves a batch to another state, makes its files, and emits an event if the batch is over in that state. `emit.lua` of the webhooks and
+-- Moves a batch to another state, makes its files, and emits an event if the batch is over in the new state. `emit.lua` of the webhooks and
 -- `files.lua` stand before this script, too.
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   from    the state that the batch must be in
---   to      the state that it gets
+--   to      the state that the batch gets
 --   fields  other fields of the record that change with the state
 --   timed   name of the field that gets the current time; may be absent
---   isOver  whether the batch is over in that state
+--   isOver  whether the batch is over in the new state
 --   files   { object, id, purpose, bytes, expiresAt } of each upload that becomes a file
 -- ARGV[2…]  the records of these files, as JSON
 -- Returns 1; 0 if the batch is in another state, or unknown; -1 if an upload counts as dead, or the owner no longer exists.

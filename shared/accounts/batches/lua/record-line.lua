@@ -8,10 +8,10 @@
 --   line     number of the line in the slice
 --   outcome  `succeeded` or `errored`
 --   error    { code, line } of a line with an error
---   part     { object, bytes } of the upload that the result is in; absent if it is in ARGV[2]
+--   part     { object, bytes } of the upload that the result is in; absent if the result is in ARGV[2]
 --   usage    { name of a count of the record: the number to add }
 --   ledger   see `writeUsage`
--- ARGV[2]  the result, sealed; or JSON that names its object
+-- ARGV[2]  the result, sealed; or JSON that names the object with the result
 -- ARGV[3…]  the requests, for `writeUsage`
 -- Returns 1 if this is the result of the line; 0 if the line has another result, or its slice is over; -1 if the upload counts as dead.
 local results = resultsOf(args.slice)

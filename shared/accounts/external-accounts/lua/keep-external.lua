@@ -1,4 +1,4 @@
--- Stores the answer of a provider about a person, in place of the answer before. Stores nothing for a person who was deleted meanwhile.
+-- Stores the answer of a provider about a person, in place of the previous answer. Stores nothing for a person who was deleted meanwhile.
 --
 -- KEYS[1]  accounts at providers (hash: issuer and subject to the id of a person)
 -- KEYS[2]  record of the person (hash)
@@ -7,7 +7,7 @@
 --   external  issuer and subject
 --   userId
 --   now       ms since 1970
---   over      `turn` of the answer that is replaced, '' if that has none; absent to replace any answer
+--   over      `turn` of the answer that is replaced, '' if that answer has none; absent to replace any answer
 --   account   fields of the person's account at the provider
 -- Returns 1, also if the answer with the same `turn` was stored before; 0 if another answer than `over` is stored, or the account at the
 -- provider no longer belongs to the person.

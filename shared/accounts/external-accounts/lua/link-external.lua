@@ -1,6 +1,6 @@
--- Links an account at a provider to a person who has none at any provider yet. Both sides are written in one step, so if several accounts
--- with the address of one person sign in at once, only one is linked. What an earlier holder of the person's account may have is void from
--- now on: sign-in sessions, programs, admin tokens, the password, links to set a password, and second factors.
+-- Links an account at a provider to a person who has no account at any provider yet. Both sides are written in one step, so if several
+-- accounts with the address of one person sign in at once, only one is linked. What an earlier holder of the person's account may have is
+-- void from now on: sign-in sessions, programs, admin tokens, the password, links to set a password, and second factors.
 --
 -- KEYS[1]  accounts at providers (hash: issuer and subject to the id of a person)
 -- KEYS[2]  record of the person (hash)

@@ -14,7 +14,7 @@
 --   isAdmin
 --   fields     fields of the new user's record
 --   account    fields of the account at the provider
--- Returns 'made', 'email taken', or 'taken' when the account at the provider belongs to a person already.
+-- Returns 'made', 'email taken' if another person has the address, or 'taken' if the account at the provider belongs to a person already.
 local externals, emails, user, users, admins, own = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 if redis.call('HEXISTS', externals, args.external) == 1 then

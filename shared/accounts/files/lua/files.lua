@@ -1,5 +1,5 @@
--- What the scripts of this folder have in common. It stands before each of them. All names begin with one prefix. An owner is a person, a
--- team or a key. The ids of owners and of files, and the names of objects, have no spaces.
+-- What the scripts of this folder have in common. This file stands before each of them. All names begin with one prefix. An owner is a
+-- person, a team or a key. The ids of owners and of files, and the names of objects, have no spaces.
 --
 --   <prefix>files-of:<owner>                hash: id of each file to its record, JSON: see FileRecord
 --   <prefix>files-by-age:<owner>            sorted set: ids of the files in the order in which they were added
@@ -12,15 +12,15 @@
 --   <prefix>file-total                      string: bytes of all files and uploads
 --   <prefix>file-joins                      string: bytes of the results of batches that are still to be joined into files, including
 --                                           uploads of such results; this is the room that is left for the joined files
---   <prefix>file-uploads                    hash: object of each upload to `<owner> <bytes that it has reserved> <its kind>`; the
---                                           kind is `file`, `part` of the results of a batch, or `join` of such parts
---   <prefix>file-removals                   sorted set: objects without a record, by the time from which on they may be removed: objects
---                                           of uploads that have not become files, and of removed files
+--   <prefix>file-uploads                    hash: object of each upload to `<owner> <bytes that it has reserved> <its kind>`; the kind is
+--                                           `file`, `part` of the results of a batch, or `join` of such parts
+--   <prefix>file-removals                   sorted set: objects without a record, by the time from which on they may be removed: objects of
+--                                           uploads that have not become files, and of removed files
 --   <prefix>file-holds                      hash: object to the number of batches that hold it; held objects are not removed
 --   <prefix>file-held                       hash: each held object that no file has to `<owner> <its bytes>`; the bytes count for the
 --                                           owner; ` part` follows for results of a batch
 --
--- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, those of Redis.
+-- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, by the clock of Redis.
 --
 -- ARGV[1]  JSON:
 --   prefix  start of all names
@@ -68,7 +68,7 @@ local function joinBytes()
 end
 
 -- Adds bytes to the counts of an owner and of all; a number below 0 subtracts bytes.
-local function count(owner, bytes)
+local function countBytes(owner, bytes)
   redis.call('INCRBY', prefix .. 'file-total', whole(bytes))
   if tonumber(redis.call('ZINCRBY', prefix .. 'file-bytes', whole(bytes), owner)) <= 0 then
     redis.call('ZREM', prefix .. 'file-bytes', owner)
@@ -81,7 +81,7 @@ local function countKind(kind, owner, bytes)
     redis.call('INCRBY', prefix .. 'file-total', whole(bytes))
     return
   end
-  count(owner, bytes)
+  countBytes(owner, bytes)
   if kind == 'part' then
     redis.call('INCRBY', prefix .. 'file-joins', whole(bytes))
   end
@@ -125,7 +125,7 @@ end
 local function keep(owner, file, text)
   endUpload(file.object)
   redis.call('ZREM', prefix .. 'file-removals', file.object)
-  count(owner, file.bytes)
+  countBytes(owner, file.bytes)
   local number = redis.call('INCR', prefix .. 'file-number')
   redis.call('HSET', recordsOf(owner), file.id, text)
   redis.call('ZADD', byAge(owner), number, file.id)
@@ -144,7 +144,7 @@ local function isHeld(object)
   return redis.call('HEXISTS', prefix .. 'file-holds', object) == 1
 end
 
--- Marks a held object as one that no file has. Its bytes are counted already.
+-- Marks a held object as one that no file has. The object's bytes are counted already.
 local function noteHeld(object, owner, bytes)
   redis.call('HSET', prefix .. 'file-held', object, owner .. ' ' .. whole(bytes))
 end
@@ -189,7 +189,7 @@ local function forget(owner, id)
   if isHeld(record.object) then
     noteHeld(record.object, owner, record.bytes)
   else
-    count(owner, -record.bytes)
+    countBytes(owner, -record.bytes)
     mayBeRemovedAt(record.object, now)
   end
   return record

@@ -13,7 +13,7 @@ expire()
 local name = byAge(args.owner, args.purpose)
 local rankOf = args.newestFirst and 'ZREVRANK' or 'ZRANK'
 local range = args.newestFirst and 'ZREVRANGE' or 'ZRANGE'
--- Returns the rank of a file and that of the next one. For a removed file, both are the rank of the next one.
+-- Returns the rank of a file, and the rank of the next file. For a removed file, both are the rank of the next file.
 local function ranksOf(id)
   local rank = redis.call(rankOf, name, id)
   if rank then

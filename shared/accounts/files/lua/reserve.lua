@@ -9,7 +9,7 @@
 --   kind        `file`, to which the owner's bounds apply; `part` for results of a batch; `join` for a file that joins such parts
 --   ownerBytes  maximum bytes of one owner
 --   ownerFiles  maximum of files of one owner
---   totalBytes  maximum bytes of all. A `part` needs room twice, for itself and for the join. A `join` uses the room left for it.
+--   totalBytes  maximum bytes of all owners. A `part` needs room twice, for itself and for the join. A `join` uses the room of its parts.
 --   leaseMs     milliseconds until the upload counts as dead, unless there is another call
 -- Returns 'reserved'; 'owner' if the owner would have too many bytes; 'files' if the owner has too many files; 'total' if all owners
 -- together would have too many bytes; 'gone' if the owner no longer exists; 'lapsed' if the upload counts as dead.

@@ -12,6 +12,6 @@ if waiting == 0 then
   lose(owner, id)
   redis.call('HSET', record, 'state', 'over', 'kind', 'cancelled', 'isFree', 1)
   expireAfter(args.keepMs)
-  changed('over')
+  publishChange('over')
 end
 return waiting

@@ -1,4 +1,4 @@
--- Defines the function that adds to an answer. It stands before each script that calls it, behind answers.lua.
+-- Defines the function that adds to an answer. This file stands before each script that calls the function, behind answers.lua.
 --
 -- Arguments of the script:
 --   from         number of the first event
@@ -19,7 +19,7 @@ local function addEntry()
     return false
   end
   local bytes = #ARGV[2]
-  -- This call repeats an earlier one whose reply was lost, or adds no events.
+  -- This call repeats an earlier call whose reply was lost, or adds no events.
   if args.from <= number('next') and (bytes == 0 or args.last < number('next')) then
     return true
   end
@@ -30,6 +30,6 @@ local function addEntry()
   redis.call('XADD', events, whole(args.last + 1) .. '-0', 'e', ARGV[2])
   redis.call('PEXPIRE', events, whole(redis.call('PTTL', record)))
   redis.call('HSET', record, 'next', whole(args.last + 1))
-  count(owner, id, bytes)
+  countBytes(owner, id, bytes)
   return true
 end

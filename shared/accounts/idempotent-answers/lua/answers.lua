@@ -1,14 +1,14 @@
--- What the scripts of answers for idempotency keys have in common. It stands before each of them, behind script-start.lua. The scripts make
--- names themselves, so they do not run on a Redis cluster.
+-- What the scripts of answers for idempotency keys have in common. This file stands before each of them, behind script-start.lua. The
+-- scripts make names themselves, so they do not run on a Redis cluster.
 --
 -- idempotent-answer:<owner>:<id>     hash, expires: a key of an owner, and its last execution
 --   attempt     id of the execution
---   number      how many executions with the key came before it
+--   number      how many executions with the key came before this one
 --   state       `running` or `over`
 --   leaseUntil  when the key becomes free, unless the execution renews its lease
 --   facts       endpoint and digest of the request, sealed
 --   head        status and headers of the answer, sealed; absent until they are known
---   next        number of the next entry
+--   next        number of the next event
 --   kind        of an answer that is over: `whole`, `cut` (its connection was closed before its end) or `cancelled`
 --   isFree      set if the next request with the key is executed
 --   isLost      set if its entries are not kept
@@ -27,7 +27,7 @@ local owner, id = args.owner, args.id
 
 -- Maximum of keys that one sweep removes.
 local sweptAtOnce = 100
--- Bytes that each key counts in addition to those of its answer.
+-- Bytes that are counted for each key in addition to the bytes of its answer.
 local recordBytes = 512
 
 local function nameOf(kind, ofOwner, ofId)
@@ -40,7 +40,7 @@ local events = nameOf('events', owner, id)
 local followers = nameOf('followers', owner, id)
 
 -- Adds bytes of a key to the counts; a number below 0 subtracts bytes.
-local function count(ofOwner, ofId, bytes)
+local function countBytes(ofOwner, ofId, bytes)
   redis.call('HINCRBY', prefix .. 'idempotent-bytes-of:' .. ofOwner, ofId, whole(bytes))
   redis.call('INCRBY', prefix .. 'idempotent-total', whole(bytes))
   if tonumber(redis.call('ZINCRBY', prefix .. 'idempotent-bytes', whole(bytes), ofOwner)) <= 0 then
@@ -59,7 +59,7 @@ local function forget(ofOwner, ofId)
   end
   redis.call('ZREM', prefix .. 'idempotent-expiries', ofOwner .. ' ' .. ofId)
   redis.call('ZREM', prefix .. 'idempotent-ended-of:' .. ofOwner, ofId)
-  count(ofOwner, ofId, -bytesOf(ofOwner, ofId))
+  countBytes(ofOwner, ofId, -bytesOf(ofOwner, ofId))
   redis.call('HDEL', prefix .. 'idempotent-bytes-of:' .. ofOwner, ofId)
 end
 
@@ -72,7 +72,7 @@ local function lose(ofOwner, ofId)
   redis.call('UNLINK', nameOf('events', ofOwner, ofId))
   redis.call('ZREM', prefix .. 'idempotent-ended-of:' .. ofOwner, ofId)
   redis.call('HSET', nameOf('answer', ofOwner, ofId), 'isLost', 1)
-  count(ofOwner, ofId, recordBytes - bytesOf(ofOwner, ofId))
+  countBytes(ofOwner, ofId, recordBytes - bytesOf(ofOwner, ofId))
 end
 
 -- Removes keys that have expired. Redis has removed their records already, but their bytes are still counted.
@@ -92,8 +92,8 @@ local function expireAfter(ms)
 end
 
 -- Makes room for bytes of the owner by removing entries of answers that are over, the oldest first. If the owner has too many bytes, these
--- are answers of the owner. If all owners have too many bytes, they are answers of whoever has most. If that is another owner, all of whose
--- answers are unfinished, the largest of them is removed. Returns whether there is enough room now.
+-- are answers of the owner. If all owners together have too many bytes, these are answers of the owner with the most bytes. If that is
+-- another owner, and all of its answers are unfinished, its largest answer is removed. Returns whether there is enough room now.
 local function makeRoom(bytes)
   local function loseOldest(ofOwner)
     local oldest = redis.call('ZRANGE', prefix .. 'idempotent-ended-of:' .. ofOwner, 0, 0)[1]
@@ -149,6 +149,6 @@ local function countFollowers()
   return redis.call('ZCARD', followers)
 end
 
-local function changed(what)
+local function publishChange(what)
   redis.call('PUBLISH', prefix .. 'background-changes:' .. args.attempt, what)
 end

@@ -8,5 +8,5 @@ if not isMine() then
   return 0
 end
 local isKept = addEntry()
-changed('events')
+publishChange('events')
 return isKept and 1 or -1

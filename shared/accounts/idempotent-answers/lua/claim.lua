@@ -1,7 +1,7 @@
 -- Claims a key for an execution, unless another execution has the key, or its answer is kept for the key.
 --
 -- ARGV[1]  JSON, besides prefix, owner and id:
---   attempt     id of the execution; if it has the key already, this call repeats one whose reply was lost
+--   attempt     id of the execution; if it has the key already, this call repeats a call whose reply was lost
 --   leaseMs     milliseconds for which the execution has the key
 --   keepMs      milliseconds for which the key stays known after the lease
 --   isResumed   whether the request continues an answer, and is never executed
@@ -38,6 +38,6 @@ if not makeRoom(recordBytes) then
 end
 redis.call('HSET', record, 'state', 'running', 'attempt', args.attempt, 'number', before, 'facts', ARGV[2])
 redis.call('HSET', record, 'leaseUntil', whole(now + args.leaseMs), 'next', 0)
-count(owner, id, recordBytes)
+countBytes(owner, id, recordBytes)
 expireAfter(args.leaseMs + args.keepMs)
 return { 'claimed', before }

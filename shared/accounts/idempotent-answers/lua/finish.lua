@@ -21,5 +21,5 @@ if args.isFree then
   redis.call('HSET', record, 'isFree', 1)
 end
 expireAfter(args.keepMs)
-changed('over')
+publishChange('over')
 return 1

@@ -1,11 +1,11 @@
--- Changes fields of a key that is neither revoked nor replaced, because such a key must not become valid again.
+-- Changes fields of a key. Refuses to change a key that is revoked or replaced, because it must not become valid again.
 --
 -- KEYS[1]  record of the key (hash)
 -- ARGV[1]  JSON:
 --   ifRevision  the revision that the key must have; absent if it may have any
 --   removed     names of fields to remove
 --   fields      fields to set
--- Returns 'changed', 'over', 'unknown', or 'stale' when the key is at another revision.
+-- Returns 'changed'; 'over' when the key is revoked or replaced; 'unknown'; or 'stale' when the key has another revision.
 local args = cjson.decode(ARGV[1])
 if redis.call('EXISTS', KEYS[1]) == 0 then
   return 'unknown'

@@ -1,7 +1,6 @@
--- Stores a new key, if its owner exists. If it replaces another key, sets that one to expire. The new key then has every setting of the old
--- one, also those that this release does not define.
--- If the owner has the maximum of keys, the oldest key that is revoked or expired is removed.
--- `is-store-read.lua` stands before this script.
+-- Stores a new key, if its owner exists. If the new key replaces an old key, the old key is set to expire. The new key then has every
+-- setting of the old key, including those that this release does not define. If the owner has the maximum of keys, the oldest key that is
+-- revoked or expired is removed. `is-store-read.lua` stands before this script.
 --
 -- KEYS[1]  record of the new key (hash)
 -- KEYS[2]  index of all keys (sorted set: id by creation time)
@@ -14,11 +13,11 @@
 --   id
 --   createdAt     ms since 1970
 --   isOwned       whether the key has an owner
---   isRouter      whether it is a router key
+--   isRouter      whether the new key is a router key
 --   oldExpiresAt  when the key to replace expires, ms since 1970; absent when the new key replaces none
 --   maxPerOwner   maximum of keys of an owner
 --   keyPrefix     start of the names of keys' records
---   fields        fields of the new key's record; if it replaces a key, only the fields that differ
+--   fields        fields of the new key's record; if it replaces a key, only the fields in which the two differ
 -- Returns 'created'; `created of <id>` when a key was removed, so that nobody can read any more what is stored under that id; 'no owner';
 -- 'too many'; or 'not usable' when the key to replace is revoked, expired, replaced or unknown.
 local record, keys, routerMarker, uses, owner, keysOfOwner, old = unpack(KEYS)

@@ -1,7 +1,7 @@
 -- Stands before scripts that revoke or remove keys.
 
 -- Returns whether a key other than `gone` can read what belongs to the id `store`, or may be able to later. Such a key stores under that id
--- and is not revoked. It also has not expired or, if it has, was not replaced, so that its expiry can still be changed.
+-- and is not revoked. A key that has expired counts as well, unless it was replaced, because its expiry can still be changed.
 local function isStoreRead(store, keyIds, gone, keyPrefix, now)
   for _, id in ipairs(keyIds) do
     if id ~= gone then

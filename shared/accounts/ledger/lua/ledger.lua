@@ -1,4 +1,4 @@
--- What scripts that write into the usage ledger have in common. It stands before each of them, behind `sessions.lua`.
+-- What scripts that write into the usage ledger have in common. This file stands before each of them, behind `sessions.lua`.
 --
 --   <prefix>requests           stream: single requests, the field `r` is JSON; bounded in number and age
 --   <prefix>ids                string that expires: the number of the newest hash of ids
@@ -8,8 +8,8 @@
 --   <prefix>spans:<period>:<owner>   hashes that expire: the sums of a person or team in the same periods
 --   <prefix>key-names          hash: each key's name when it was last used, by id
 
--- Adds the stream id of a request to the stream ids of its id, and returns them. The eight newest ones of each owner are kept, and 64
--- altogether.
+-- Adds the stream id of a request to a text with the stream ids of all requests with its id, and returns the text. The eight newest stream
+-- ids of each owner are kept, and 64 altogether.
 local function withPlace(places, owner, entry)
   local kept, own = {}, {}
   for place in string.gmatch(places, '[^,]+') do
@@ -26,7 +26,7 @@ local function withPlace(places, owner, entry)
   return table.concat(kept, ',')
 end
 
--- Stores the stream ids of requests by their id. When a hash is full, a new one begins, and the oldest hash is removed.
+-- Stores the stream ids of requests by their id. When a hash is full, a new hash begins, and the oldest hash is removed.
 local function writeIds(ledger, entries)
   local state = ledger.prefix .. 'ids'
   local current = tonumber(redis.call('GET', state) or '0')

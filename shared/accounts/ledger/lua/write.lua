@@ -1,4 +1,5 @@
--- Writes a batch of finished requests, unless it was written before. So a writer that did not get the reply may send a batch again.
+-- Writes a batch of finished requests, unless the batch was written before. So a writer that did not get the reply may send its batch
+-- again.
 --
 --   <prefix>batch:<writer>     string: number of the writer's last batch
 --

@@ -4,7 +4,7 @@
 -- ARGV[1]  JSON:
 --   prefix  start of all names
 --   ids     ids of the reservations
---   keepMs  milliseconds until they expire
+--   keepMs  milliseconds until the reservations expire
 -- Returns how many of the reservations are in force.
 local renewed = 0
 for _, id in ipairs(args.ids) do

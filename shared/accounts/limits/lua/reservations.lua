@@ -1,26 +1,26 @@
--- What the scripts of this folder have in common. It stands before each of them. All names begin with one prefix:
+-- What the scripts of this folder have in common. This file stands before each of them. All names begin with one prefix:
 --
 --   <prefix>reservations             sorted set: ids of the reservations in force, by the time at which they expire
---   <prefix>reservation:<id>         hash: tokens, cost, day, month, parties (one on each line); `expired` once it is out of force;
---                                    for a share also `number`, that of its last report, and `requests`
---   <prefix><party>                  hash: active, reservedTokens; requests and tokens, the levels of two buckets, each with the
---                                    time (`…At`) for which it was computed; `share:<id>` for each share of the party: when it
---                                    expires, for how many requests it has room, and how many requests run on it
+--   <prefix>reservation:<id>         hash: tokens, cost, day, month, parties (one on each line); `expired` once it is out of force; for a
+--                                    share also `number`, the number of its last report, and `requests`
+--   <prefix><party>                  hash: active, reservedTokens; requests and tokens, the levels of two buckets, each with the time
+--                                    (`…At`) for which it was computed; `share:<id>` for each share of the party: when it expires, for how
+--                                    many requests it has room, and how many requests run on it
 --   <prefix><party>:<day or month>   hash: tokens and cost that were spent, reservedTokens and reservedCost
 --
 -- A bucket contains what was used lately, and leaks its limit in a minute. Levels are in units times 60000, so that a whole number, the
 -- limit itself, leaks in a millisecond. Reserved tokens are not in the bucket and do not leak. They count in full until the request is
 -- over; then the actual use is added to the bucket. Costs are in nano-dollars. All numbers are whole and below 2^53.
 --
--- A share is a reservation for requests that are still to come (see `share.lua`). For how many requests it has room, and how many run on
--- it, is in the parties' hashes. Both numbers count until the share expires.
+-- A share is a reservation for requests that are still to come (see `share.lua`). The parties' hashes state for how many requests a share
+-- has room, and how many run on it. Both numbers count until the share expires.
 --
 -- The scripts make names themselves, so they do not run on a Redis cluster. The time is that of Redis, never a node's.
 --
 -- ARGV[1]  JSON:
 --   prefix   start of all names
---   parties  only in some scripts: the parties that a request concerns, each { party, limits }; an absent limit does not limit;
---            limits of cost are in nano-dollars
+--   parties  only in some scripts: the parties that a request concerns, each { party, limits }; an absent limit does not limit; limits of
+--            cost are in nano-dollars
 local args = cjson.decode(ARGV[1])
 local prefix = args.prefix
 local reservations = prefix .. 'reservations'
@@ -109,7 +109,7 @@ local function addToCount(use, field, amount)
   redis.call('HSET', use, field, whole(math.max(0, count + amount)))
 end
 
--- Puts a reservation into force for all its parties (sign 1), or out of it (sign -1).
+-- Puts a reservation into force for all its parties (sign 1), or out of force (sign -1).
 local function book(reservation, sign)
   for party in string.gmatch(reservation.parties, '[^\n]+') do
     local use = prefix .. party
@@ -159,7 +159,8 @@ local function sweep()
   return #ids
 end
 
-local function leaked(fields, bucket, limit)
+-- Returns the current level of a bucket; 0 without a limit.
+local function bucketLevel(fields, bucket, limit)
   if not limit then
     return 0
   end
@@ -197,9 +198,9 @@ local function readUse(party)
   local name = prefix .. party.party
   local use = { name = name, party = party.party, limits = party.limits }
   local fields, held, running = readParty(name)
-  use.requestsLevel = leaked(fields, 'requests', party.limits.requestsPerMinute)
+  use.requestsLevel = bucketLevel(fields, 'requests', party.limits.requestsPerMinute)
   use.requests = use.requestsLevel + held * 60000
-  use.tokensLevel = leaked(fields, 'tokens', party.limits.tokensPerMinute)
+  use.tokensLevel = bucketLevel(fields, 'tokens', party.limits.tokensPerMinute)
   use.active = number(fields.active) + running
   use.tokens = use.tokensLevel + number(fields.reservedTokens) * 60000
   use.dayTokens, use.dayReservedTokens, use.dayCost, use.dayReservedCost = readPeriod(name .. ':' .. today)

@@ -1,6 +1,6 @@
--- Processes a report of a share. Counts the use of its requests and keeps its room for requests to come. Reserves more room if all limits
--- are far from reached. A share that is missing or out of force is made again. If a report is missing, only what running requests have
--- drawn is kept, not the room for requests to come. A repeated report changes nothing.
+-- Processes a report of a share. Counts the use of the share's requests and keeps the share's room for requests to come. Reserves more room
+-- if all limits are far from reached. A share that is missing or out of force is made again. If a report is missing, only what running
+-- requests have drawn is kept, not the room for requests to come. A repeated report changes nothing.
 -- ARGV[1]  JSON:
 --   prefix   start of all names
 --   id       id of the share
@@ -35,7 +35,7 @@ local quantities = { 'requests', 'tokens', 'cost' }
 local none = { requests = 0, tokens = 0, cost = 0 }
 
 -- Returns what to reserve in addition; nil if a limit is nearly reached, or the share would have too little for a request.
-local function grant(uses, free)
+local function computeAddition(uses, free)
   local more = args.more or none
   local given = { requests = more.requests, tokens = more.tokens, cost = more.cost }
   local isFar = true
@@ -118,7 +118,7 @@ if args.number > (before and before.number or 0) then
   }
   count(share)
   put(share)
-  given = grant(readUses(), free)
+  given = computeAddition(readUses(), free)
   if given and args.more then
     book(share, -1)
     for _, quantity in ipairs(quantities) do

@@ -1,19 +1,19 @@
--- Adds an entry to the audit trail, or merges it with the entry of the same action a short time before. That entry then becomes the newest
--- one, and its count rises by one. It keeps the notes between its first and its last one. When these are too many or too long, another
--- entry begins. Every entry counts against one quota. When the quota is full, its own oldest entry is removed.
+-- Adds an entry to the audit trail, or merges it with an entry of the same action that was added a short time before. The merged entry
+-- becomes the newest entry, its count rises by one, and it keeps the notes of all its changes. When its notes are too many or too long,
+-- another entry begins. Every entry counts against one quota. When the quota is full, the oldest entry of this quota is removed.
 --
 -- KEYS[1]  index of all entries (sorted set: an id is its own score)
 -- KEYS[2]  index of the entries of the quota (sorted set: an id is its own score)
 -- KEYS[3]  the latest entry of this action (string: its id, expires); unused without `mergeMs`
 -- ARGV[1]  JSON:
---   entryPrefix  start of the names of entries (hash that expires: note, at, since, count; if several notes are merged,
---                `first` is the first one, and `between` has those between the first and the last, one on each line)
+--   entryPrefix  start of the names of entries (hash that expires: note, at, since, count; if several notes are merged, `first` is the
+--                first note, and `between` has the notes between the first and the last, one on each line)
 --   note         JSON of what happened
 --   maxEntries   maximum of entries of the quota
 --   keptMs       milliseconds for which an entry is kept
 --   maxMerged    maximum of notes in an entry
 --   maxBetween   once `between` has this many bytes, no other note is merged
---   mergeMs      milliseconds after the first note of an entry for which others are merged with it; absent to merge none
+--   mergeMs      milliseconds after the first note of an entry for which further notes are merged with it; absent to merge none
 -- Returns the entry's id: the time in ms since 1970 and three more digits, larger than every id before.
 local removedAtOnce = 100
 local index, quota, latest = unpack(KEYS)
@@ -53,7 +53,7 @@ redis.call('HSET', entry, 'note', args.note, 'at', now)
 redis.call('PEXPIRE', entry, args.keptMs)
 
 local tooOld = string.format('%.0f', (now - args.keptMs) * 1000)
--- Entries may be older than `keptMs`, because it was longer when they were written.
+-- Entries may be older than `keptMs`, because `keptMs` was longer when they were written.
 for _, old in ipairs(redis.call('ZRANGEBYSCORE', index, '-inf', tooOld, 'LIMIT', 0, removedAtOnce)) do
   redis.call('DEL', args.entryPrefix .. old)
   redis.call('ZREM', index, old)

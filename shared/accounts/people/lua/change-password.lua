@@ -4,7 +4,7 @@
 -- ARGV[1]  JSON:
 --   provenHash  hash of the old password
 --   newHash     hash of the new password
--- Returns 1 when the password was replaced, 0 when the person no longer has the old one.
+-- Returns 1 when the password was replaced, 0 when the person no longer has the old password.
 local args = cjson.decode(ARGV[1])
 if redis.call('HGET', KEYS[1], 'passwordHash') ~= args.provenHash then
   return 0

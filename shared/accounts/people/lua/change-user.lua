@@ -1,7 +1,7 @@
 -- Changes a person's name or role, blocks or unblocks them, or sets their limits, weight or ceiling. Either all changes are made or none.
--- The last administrator stays one. Blocking ends all sign-in sessions and admin tokens of the person, and deletes their MCP account links.
--- The open invitations of a person who is no longer an administrator, or is blocked, are withdrawn, because with their links that person
--- could get another account.
+-- The last administrator can be neither blocked nor made a member. Blocking ends all sign-in sessions and admin tokens of the person, and
+-- deletes their MCP account links. The open invitations of a person who is no longer an administrator, or is blocked, are withdrawn,
+-- because with their links that person could get another account.
 --
 -- KEYS[1]  record of the user (hash)
 -- KEYS[2]  the administrators who are not blocked (set of ids)

@@ -1,4 +1,4 @@
--- Stores for which address of an existing person it is known that it is confirmed, or that they have signed in with it.
+-- Stores which address of an existing person is confirmed, with which address they have signed in, or both.
 --
 -- KEYS[1]  record of the user (hash)
 -- ARGV[1]  JSON:

@@ -1,5 +1,5 @@
--- Ends the sign-in sessions, programs and admin tokens of a person whom their provider refuses. Does nothing if they have signed in there
--- after the router asked the provider.
+-- Ends the sign-in sessions, programs and admin tokens of a person whom their provider refuses. Does nothing if they have signed in at the
+-- provider since the router asked it.
 --
 -- KEYS[1]  record of the user (hash)
 -- KEYS[2]  the user's account at a provider (hash)

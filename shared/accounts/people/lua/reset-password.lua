@@ -8,7 +8,7 @@
 --   userId
 --   newHash  hash of the new password
 -- Returns 1 when the password was set. Returns 0 when the link does not exist any more, the user has another epoch, or the person is
--- blocked. Returns 0 also when the person has used the account, and the link is only for one who has not.
+-- blocked. Returns 0 also when the link is only for a person who has never used the account, but this person has used it.
 local link, user, external = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 local epoch, usedEmail, email = unpack(redis.call('HMGET', user, 'epoch', 'usedEmail', 'email'))

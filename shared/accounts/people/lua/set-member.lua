@@ -9,7 +9,7 @@
 --   userId
 --   role
 --   onlyNew  whether to leave the role of an existing member unchanged
--- Returns the role before, '' for a new member, or 'unknown' when the team or the person does not exist.
+-- Returns the previous role, '' for a new member, or 'unknown' when the team or the person does not exist.
 local team, members, user, teamsOfUser = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 if redis.call('EXISTS', team) == 0 or redis.call('EXISTS', user) == 0 then

@@ -1,6 +1,6 @@
 -- Ends the sign-in of a program with the person's decision. An approved sign-in becomes a program of that person, once. Because the reply
--- may have been lost, the device may claim again for a while. It gets the same program, unless that was refreshed. If the person then has
--- more programs than the maximum, the oldest one is signed out. Every reply has its id.
+-- may have been lost, the device may claim again for a while. It then gets the same program, unless the program was refreshed. If the
+-- person has more programs than the maximum, the oldest program is signed out. Every reply has the id of the program that was signed out.
 --
 -- KEYS[1]  the sign-in (hash)
 -- KEYS[2]  programs that were signed out (sorted set: id by the time until which an access token may last)
@@ -9,7 +9,7 @@
 --   now               ms since 1970
 --   slackMs           milliseconds by which a poll may come early
 --   claimedMs         milliseconds for which the device may claim again
---   programId         id of the program, if the sign-in becomes one now
+--   programId         id of the program, if the sign-in becomes a program now
 --   idleMs            milliseconds for which the program stays signed in without a refresh
 --   revokedUntil      the time, in ms since 1970, until which existing access tokens may last
 --   maxPerUser        maximum of programs of one person

@@ -9,7 +9,7 @@
 --   added   the key to add; absent to add none
 --     id
 --     text   the key as it is stored
---     after  id of the newest key that the node has read, absent if it has read none; if there is a newer one by now, none is added
+--     after  id of the newest key that the node has read, absent if it has read none; if there is a newer key by now, `added` is not added
 -- Returns the keys as {id, JSON, id, JSON, …}.
 local args = cjson.decode(ARGV[1])
 local function read()

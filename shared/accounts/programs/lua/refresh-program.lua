@@ -1,17 +1,18 @@
 -- Puts the next refresh token of a program into use. If the presented token was replaced before, the program is signed out, because two
 -- parties have the token and one of them has stolen it. But the reply with the current token may have been lost. So until the current token
--- is used, the token before it may be presented again for a while.
+-- is used, the previous token may be presented again for a while.
 --
 -- KEYS[1]  the program (hash)
 -- KEYS[2]  programs that were signed out (sorted set: id by the time until which an access token may last)
 -- ARGV[1]  JSON:
 --   id
 --   generation        generation of the presented token
---   seen              generation of the program when the token was presented; its sender may have sent it again since, and have newer ones
+--   seen              generation of the program when the token was presented; its sender may have sent it again since, and have newer
+--                     tokens
 --   now               ms since 1970
 --   repeatMs          milliseconds after the last refresh for which the previous token may be presented again
 --   idleMs            milliseconds for which the program stays signed in without a refresh
---   maxMs             maximum of milliseconds for which it stays signed in
+--   maxMs             maximum of milliseconds for which the program stays signed in
 --   revokedUntil      the time, in ms since 1970, until which existing access tokens may last
 --   userPrefix, membersOfPrefix, programsOfPrefix  starts of names
 -- Returns {'refreshed', generation of the new token, id of the person, id of the team or ''}; {'unknown'}; {'late'} for a token that was

@@ -4,7 +4,7 @@
 -- KEYS[2]  programs that were signed out (sorted set: id by the time until which an access token may last)
 -- ARGV[1]  JSON:
 --   id
---   userId            the person who must own the program; absent if it may be anybody
+--   userId            the person to whom the program must belong; absent if it may belong to anybody
 --   generation        generation of the refresh token that signs the program out; absent if no refresh token does
 --   now               ms since 1970
 --   repeatMs          milliseconds after the last refresh for which the previous token may be presented again

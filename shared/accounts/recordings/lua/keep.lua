@@ -1,4 +1,4 @@
--- Stores a recording for a time. Removes an earlier recording of the same owner with the same id.
+-- Stores a recording. Removes an earlier recording of the same owner with the same id.
 --
 -- ARGV[1]  JSON, besides prefix:
 --   owner, id, party, key, session  see recordings.lua; `session` is absent if the request has none
@@ -23,7 +23,7 @@ if bytes > args.ownerBytes or bytes > args.totalBytes then
   return 'full'
 end
 
--- Removes the oldest recording of an owner. Returns whether there was one.
+-- Removes the oldest recording of an owner. Returns whether the owner had a recording.
 local function forgetOldest(ofOwner)
   local oldest = redis.call('ZRANGE', base .. 'of:' .. ofOwner, 0, 0)[1]
   if not oldest then

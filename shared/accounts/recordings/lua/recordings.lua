@@ -1,5 +1,5 @@
--- What the scripts of recordings have in common. It stands before each of them, behind script-start.lua. The scripts make names themselves,
--- so they do not run on a Redis cluster.
+-- What the scripts of recordings have in common. This file stands before each of them, behind script-start.lua. The scripts make names
+-- themselves, so they do not run on a Redis cluster.
 --
 -- recordings:recording:<owner>/<id>  hash, expires: one recorded request of an owner, by the id of the request
 --   party    the party that may see it: `user:<id>`, `team:<id>`, or `key:<id>` of a router key
@@ -19,7 +19,7 @@ local base = prefix .. 'recordings:'
 
 -- Maximum of recordings that one sweep removes.
 local sweptAtOnce = 100
--- Bytes that each recording counts in addition to those of its content.
+-- Bytes that are counted for each recording in addition to the bytes of its content.
 local recordBytes = 1024
 
 local function recordOf(owner, id)

@@ -1,4 +1,4 @@
--- The start of scripts that keep records which expire, and streams of their events. Times are in ms since 1970, those of Redis.
+-- The start of scripts that keep records which expire, and streams of their events. Times are in ms since 1970, by the clock of Redis.
 --
 -- ARGV[1]  JSON:
 --   prefix  start of all names
@@ -23,7 +23,7 @@ local function fieldsOf(hash)
 end
 
 -- Reads the events after event `after` from a stream. The id of an entry is the number of its last event plus 1; its field `e` has the
--- events. Reads at most `most` entries, and no further ones after `maxBytes` bytes. For each entry, calls `call` with the number of its
+-- events. Reads at most `most` entries, and no further entries after `maxBytes` bytes. For each entry, calls `call` with the number of its
 -- last event and its events.
 local function eachAfter(stream, after, most, maxBytes, call)
   local bytes = 0

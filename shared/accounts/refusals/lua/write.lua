@@ -1,5 +1,5 @@
--- Writes a batch of refusals, which has counts and samples, unless it was written before. So a writer that did not get the reply may send a
--- batch again.
+-- Writes a batch of refusals, which has counts and samples, unless the batch was written before. So a writer that did not get the reply may
+-- send its batch again.
 --
 --   <prefix>refusals:<hour or day>   hash: counts by row, see refusal-row.ts; it expires
 --   <prefix>refusals:samples-of-…    streams: single refusals, the field `r` is JSON; bounded in number and age

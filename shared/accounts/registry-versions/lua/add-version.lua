@@ -1,4 +1,5 @@
--- Stores a version of the registry, if the version that was edited is still the newest one. If there are too many, removes the oldest ones.
+-- Stores a version of the registry, if the version that was edited is still the newest one. If there are too many versions, removes the
+-- oldest.
 --
 -- KEYS[1]  index of versions (sorted set: `<number>:<etag>` by number)
 -- ARGV[1]  JSON:

@@ -3,7 +3,7 @@
 -- KEYS[1]  the second factor of a person (hash)
 -- ARGV[1]  JSON:
 --   field    name of the passkey's field
---   passkey  its new value
+--   passkey  new value of the field
 -- Returns 1, or 0 when there is no such passkey any more.
 local args = cjson.decode(ARGV[1])
 if redis.call('HEXISTS', KEYS[1], args.field) == 0 then

@@ -1,5 +1,5 @@
--- Sets the recovery codes of a person, in place of all earlier ones. They can replace a second factor, so a person without a second factor
--- has none.
+-- Sets the recovery codes of a person, in place of all earlier codes. The codes can replace a second factor, so a person without a second
+-- factor gets none.
 --
 -- KEYS[1]  the second factor of a person (hash)
 -- ARGV[1]  JSON:

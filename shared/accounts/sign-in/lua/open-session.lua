@@ -1,5 +1,5 @@
 -- Opens a sign-in session for a person who is not blocked and was not signed out everywhere since their password was checked. If the person
--- then has too many sessions, the oldest one ends.
+-- then has too many sessions, the oldest session ends.
 --
 -- KEYS[1]  the session (hash)
 -- KEYS[2]  the person's sessions, newest first (list of hashes of ids)

@@ -1,5 +1,5 @@
--- Counts a try to sign in for several subjects, unless one of them has the maximum of tries. Its tries are then refused for a while, twice
--- as long every time.
+-- Counts a try to sign in for several subjects, unless one of the subjects has the maximum of tries. Tries of that subject are then refused
+-- for a while, each time for twice as long.
 --
 -- KEYS     tries of each subject (hash: count, strikes, until); the last one: refusals that began this hour (number)
 -- ARGV[1]  JSON:

@@ -7,7 +7,8 @@
 -- {'missing', id} for an item that is not stored, or {'long'} if the responses have more than `maxBytes`.
 local reply, places, placeOf, bytes = { 'found', '' }, {}, {}, 0
 
--- Returns the newest response that contains an item, with its content unless that is in the reply already; nil if there is none.
+-- Returns the newest response that contains an item, with its content unless the content is in the reply already; nil if no response
+-- contains the item.
 local function newestWith(item)
   local holders = holdersOf(args.owner, item)
   for at = #holders, 1, -1 do

@@ -1,11 +1,11 @@
--- Defines the function that stores a response. It stands before each script that calls it. Responses that this one continues are kept as
--- long as this one. Times of expiry are rounded up to a 24th of the time for which responses are kept, so that a long history is not
--- visited for each response that continues it. If the owner has too many bytes, the owner's oldest responses are removed. If all owners
--- together have too many, the oldest responses of the owner with the most bytes are removed.
+-- Defines the function that stores a response. This file stands before each script that calls the function. The responses that the new
+-- response continues are kept as long as the new one. Times of expiry are rounded up to a 24th of the time for which responses are kept, so
+-- that a long history is not visited for each response that continues it. If the owner has too many bytes, the owner's oldest responses are
+-- removed. If all owners together have too many bytes, the oldest responses of the owner with the most bytes are removed.
 --
 --   of       owner, id and:
 --     previous    id of the response that this one continues; absent if it continues none
---     maxLinks    maximum of responses that it continues, one after the other
+--     maxLinks    maximum of responses that this one continues, one after the other
 --     keepMs      milliseconds for which the response is kept
 --     ownerBytes  maximum bytes that are stored for an owner
 --     totalBytes  maximum bytes that are stored for all owners
@@ -22,20 +22,20 @@ local function keepStored(of, content, known)
   if bytes > of.ownerBytes or bytes > of.totalBytes then
     return 0
   end
-  -- The response is stored already if this call repeats one whose reply was lost.
+  -- The response is stored already if this call repeats a call whose reply was lost.
   forget(owner, id)
 
   local step = math.max(1, math.floor(of.keepMs / 24))
   local expiry = (math.floor((now + of.keepMs) / step) + 1) * step
 
-  local function date(each)
+  local function setExpiry(each)
     redis.call('ZADD', nameOf('by-age', owner), whole(now), each)
     redis.call('ZADD', prefix .. 'stored-expiries', whole(expiry), owner .. ' ' .. each)
     redis.call('PEXPIREAT', nameOf('response', owner, each), whole(expiry))
   end
 
-  -- Returns whether a response is kept for long enough. The responses that it continues then are, too.
-  local function lasts(each)
+  -- Returns whether a response is kept for long enough. The responses that it continues are then kept for long enough, too.
+  local function isKeptLongEnough(each)
     return tonumber(redis.call('ZSCORE', prefix .. 'stored-expiries', owner .. ' ' .. each) or 0) >= expiry
   end
 
@@ -60,11 +60,11 @@ local function keepStored(of, content, known)
 
   local previous = of.previous
   for _ = 1, of.maxLinks do
-    local entry = previous and not lasts(previous) and entryOf(owner, previous)
+    local entry = previous and not isKeptLongEnough(previous) and entryOf(owner, previous)
     if not entry then
       break
     end
-    date(previous)
+    setExpiry(previous)
     previous = entry.previous
   end
   while ownerHas() + bytes > of.ownerBytes do
@@ -84,7 +84,7 @@ local function keepStored(of, content, known)
   for _, item in ipairs(cjson.decode(known).items) do
     setHolder(owner, item, id, true)
   end
-  date(id)
+  setExpiry(id)
   redis.call('ZINCRBY', prefix .. 'stored-bytes', whole(bytes), owner)
   redis.call('INCRBY', prefix .. 'stored-total', whole(bytes))
   return 1

@@ -1,18 +1,18 @@
--- What the scripts of this folder have in common. It stands before each of them. All names begin with one prefix. An owner is a person, a
--- team or a key, and has no spaces in its id.
+-- What the scripts of this folder have in common. This file stands before each of them. All names begin with one prefix. An owner is a
+-- person, a team or a key, and has no spaces in its id.
 --
 --   <prefix>stored-response:<owner>:<id>  string that expires: one response with its input, sealed
---   <prefix>stored-of:<owner>             hash: id of each response to JSON: bytes, previous (the id of the response that it
---                                         continues; absent if it continues none), items (ids of its items)
---   <prefix>stored-items:<owner>          hash: id of an item to the ids of the newest responses that have it, oldest first and
---                                         separated by spaces
+--   <prefix>stored-of:<owner>             hash: id of each response to JSON: bytes, previous (the id of the response that it continues;
+--                                         absent if it continues none), items (ids of its items)
+--   <prefix>stored-items:<owner>          hash: id of an item to the ids of the newest responses that have it, oldest first and separated
+--                                         by spaces
 --   <prefix>stored-by-age:<owner>         sorted set: ids of the responses, by the time at which they were stored or last extended
 --   <prefix>stored-refused:<owner>        string that expires: present if the owner no longer exists, so that nothing is stored for it
 --   <prefix>stored-expiries               sorted set: `<owner> <id>` of all responses, by the time at which they expire
 --   <prefix>stored-bytes                  sorted set: owners, by the bytes that are stored for them
 --   <prefix>stored-total                  string: bytes that are stored for all owners
 --
--- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, those of Redis.
+-- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, by the clock of Redis.
 --
 -- ARGV[1]  JSON:
 --   prefix  start of all names
@@ -45,8 +45,8 @@ local function contentOf(owner, id)
   return redis.call('GET', nameOf('response', owner, id)) or nil
 end
 
--- Maximum of responses by which an item is found. They are the newest ones that contain it. Once these are removed, the item is unknown,
--- even if an older response contains it.
+-- Maximum of responses by which an item is found: the newest responses that contain the item. Once these responses are removed, the item is
+-- unknown, even if an older response contains it.
 local maxHolders = 16
 
 -- Returns the ids of the responses by which an item is found, oldest first.

@@ -1,12 +1,13 @@
--- Begins a try of a delivery, unless it has begun already or the delivery is over. Gives the delivery up if its endpoint must not get it.
+-- Begins a try of a delivery, unless the try has begun already or the delivery is over. Gives the delivery up if its endpoint must not get
+-- it.
 --
 -- ARGV[1]  JSON:
 --   prefix    start of all names
 --   id
 --   attempts  number of tries that the delivery has had
 --   leaseMs   milliseconds after which the try counts as lost
--- Returns the fields of the delivery with their values, and `elapsedMs` since it was sent or last sent again; `given up` and the reason if
--- it was given up; an empty list if there is nothing to send.
+-- Returns the fields of the delivery with their values, and `elapsedMs` since the delivery was sent or last sent again; `given up` and the
+-- reason if the delivery was given up; an empty list if there is nothing to send.
 local args = cjson.decode(ARGV[1])
 local delivery, now = args.prefix .. 'webhook-delivery:' .. args.id, webhooks.now()
 local state, attempts, endpoint, since, runningUntil =

@@ -1,4 +1,4 @@
--- Stores a new endpoint, if its owner exists and does not have too many.
+-- Stores a new endpoint, if its owner exists and does not have too many endpoints.
 --
 -- ARGV[1]  JSON:
 --   prefix     start of all names
@@ -10,7 +10,7 @@
 -- Returns 'created', 'no owner' or 'too many'.
 local args = cjson.decode(ARGV[1])
 local ofOwner = args.prefix .. 'webhooks-of:' .. args.owner
-if not webhooks.stands(args.prefix, args.owner) then
+if not webhooks.hasAccess(args.prefix, args.owner) then
   return 'no owner'
 end
 if redis.call('ZCARD', ofOwner) >= args.most then

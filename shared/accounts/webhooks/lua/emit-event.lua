@@ -3,6 +3,6 @@
 -- ARGV[1]  JSON:
 --   prefix  start of all names
 --   event   as for `webhooks.emit`
--- Returns the number of endpoints that get it.
+-- Returns the number of endpoints that get the event.
 local args = cjson.decode(ARGV[1])
 return webhooks.emit(args.prefix, args.event)

@@ -1,9 +1,10 @@
--- What the scripts of webhooks have in common. It stands before each of them, and reads no arguments. It also stands before scripts that
--- change a state which webhooks report. These call `webhooks.emit`, so that change and event are stored together.
+-- What the scripts of webhooks have in common. This file stands before each of them, and reads no arguments. It also stands before scripts
+-- that change a state which webhooks report. Such a script calls `webhooks.emit`, so that change and event are stored together.
 --
 --   <prefix>webhook:<id>                   hash: an endpoint
 --   <prefix>webhooks                       sorted set: ids of all endpoints by creation time
---   <prefix>webhooks-of:<owner>            sorted set: the same for a person (`user:<id>`), a team (`team:<id>`) or the `router`
+--   <prefix>webhooks-of:<owner>            sorted set: ids of the endpoints of a person (`user:<id>`), a team (`team:<id>`) or the
+--                                          `router`, by creation time
 --   <prefix>webhook-delivery:<id>          hash: one event on its way to one endpoint; expires when it has ended
 --   <prefix>webhook-pending:<endpoint>     sorted set: ids of unfinished deliveries, by the time at which each is due
 --   <prefix>webhook-running:<endpoint>     sorted set: ids of deliveries that a runner has, by the time until which it has them
@@ -11,7 +12,7 @@
 --   <prefix>webhook-dead:<endpoint>        sorted set: ids of deliveries that were given up, by the time at which they ended
 --   <prefix>webhook-due                    sorted set: ids of endpoints, by the time at which a delivery of each can be taken
 --
--- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, those of Redis.
+-- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, by the clock of Redis.
 local webhooks = {}
 
 -- Maximum of unfinished deliveries of one endpoint.
@@ -22,7 +23,7 @@ local maxRunning = 4
 
 -- Maximum of ended deliveries of one endpoint that are kept.
 local maxKept = { delivered = 100, dead = 500 }
--- Milliseconds after its end for which a delivery is kept: 30 days.
+-- Milliseconds after the end of a delivery for which it is kept: 30 days.
 local keptMs = 30 * 86400000
 
 function webhooks.now()
@@ -73,7 +74,7 @@ function webhooks.finish(prefix, endpoint, id, state, now)
 end
 
 -- Queues a delivery that is due now. Returns false if the endpoint has too many unfinished deliveries.
-function webhooks.wait(prefix, endpoint, id, now)
+function webhooks.queue(prefix, endpoint, id, now)
   local pending = prefix .. 'webhook-pending:' .. endpoint
   if redis.call('ZCARD', pending) >= maxPending then
     return false
@@ -83,7 +84,8 @@ function webhooks.wait(prefix, endpoint, id, now)
   return true
 end
 
--- Sends an event to one endpoint, unless that was done before. `event` is as for `webhooks.emit`; if it has `once`, there is only one try.
+-- Sends an event to one endpoint, unless it was sent to this endpoint before. `event` is as for `webhooks.emit`; if it has `once`, there is
+-- only one try.
 -- Returns the delivery's id.
 function webhooks.send(prefix, endpoint, event, now)
   local id = 'wh_' .. redis.sha1hex(event.id .. ' ' .. endpoint)
@@ -99,7 +101,7 @@ function webhooks.send(prefix, endpoint, event, now)
   if event.once then
     redis.call('HSET', delivery, 'once', 1)
   end
-  if not webhooks.wait(prefix, endpoint, id, now) then
+  if not webhooks.queue(prefix, endpoint, id, now) then
     redis.call('HSET', delivery, 'lastError', 'too many deliveries of this endpoint are waiting')
     webhooks.finish(prefix, endpoint, id, 'dead', now)
   end
@@ -123,7 +125,7 @@ local function selects(prefix, endpoint, eventType)
 end
 
 -- Returns whether an owner exists, and is neither blocked nor refused by their provider: see `isShutOut` of people.
-function webhooks.stands(prefix, owner)
+function webhooks.hasAccess(prefix, owner)
   if owner == 'router' then
     return true
   end
@@ -133,8 +135,8 @@ function webhooks.stands(prefix, owner)
   return redis.call('EXISTS', prefix .. owner) == 1 and not blockedAt and not isRefused
 end
 
--- Returns the owners for events about what belongs to an id: that of a person, of a team, or of a key that has no owner or was issued. An
--- empty list if that does not exist.
+-- Returns the owners for events about what belongs to an id: the id of a person, of a team, or of a key that has no owner or was issued.
+-- Returns an empty list if nothing has the id, or the owner is gone.
 function webhooks.ownersOf(prefix, id)
   for _, kind in ipairs({ 'user:', 'team:' }) do
     if redis.call('EXISTS', prefix .. kind .. id) == 1 then
@@ -157,7 +159,7 @@ function webhooks.refusal(prefix, endpoint)
   if disabledAt then
     return 'its endpoint is disabled'
   end
-  if not owner or not webhooks.stands(prefix, owner) then
+  if not owner or not webhooks.hasAccess(prefix, owner) then
     return 'the owner of its endpoint is shut out or gone'
   end
   return nil
@@ -172,7 +174,7 @@ function webhooks.emit(prefix, event)
   local now, count = webhooks.now(), 0
   for _, owner in ipairs(event.owners) do
     local endpoints = redis.call('ZRANGE', prefix .. 'webhooks-of:' .. owner, 0, -1)
-    if #endpoints > 0 and webhooks.stands(prefix, owner) then
+    if #endpoints > 0 and webhooks.hasAccess(prefix, owner) then
       for _, endpoint in ipairs(endpoints) do
         if selects(prefix, endpoint, event.type) then
           webhooks.send(prefix, endpoint, event, now)

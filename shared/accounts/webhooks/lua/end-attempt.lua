@@ -11,7 +11,7 @@
 --   error     the reason of a failure; absent if the try did not fail
 --   ms        duration of the try
 --   disables  why to disable the endpoint; absent if it stays enabled
--- Returns 1, or 0 when the try was over already.
+-- Returns 1, or 0 when the try had ended already.
 local args = cjson.decode(ARGV[1])
 local prefix, now = args.prefix, webhooks.now()
 local delivery = prefix .. 'webhook-delivery:' .. args.id

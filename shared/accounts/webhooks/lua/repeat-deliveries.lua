@@ -18,7 +18,7 @@ for _, id in ipairs(args.ids or redis.call('ZRANGE', prefix .. 'webhook-dead:' .
   local delivery = prefix .. 'webhook-delivery:' .. id
   local state, ofEndpoint = unpack(redis.call('HMGET', delivery, 'state', 'endpoint'))
   local hasEnded = state == 'dead' or state == 'delivered'
-  if ofEndpoint == endpoint and hasEnded and webhooks.wait(prefix, endpoint, id, now) then
+  if ofEndpoint == endpoint and hasEnded and webhooks.queue(prefix, endpoint, id, now) then
     local at = webhooks.whole(now)
     redis.call('ZREM', prefix .. 'webhook-' .. state .. ':' .. endpoint, id)
     redis.call('PERSIST', delivery)

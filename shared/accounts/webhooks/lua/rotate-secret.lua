@@ -1,4 +1,4 @@
--- Sets a new secret of an endpoint. Until they expire, earlier secrets sign, too.
+-- Sets a new secret of an endpoint. Earlier secrets also sign until they expire.
 --
 -- ARGV[1]  JSON:
 --   prefix     start of all names

@@ -4,7 +4,7 @@
 -- ARGV[1]  JSON:
 --   prefix   start of all names
 --   atOnce   maximum of deliveries
---   leaseMs  milliseconds after which each is due again, unless its try has begun
+--   leaseMs  milliseconds after which each delivery is due again, unless its try has begun
 -- Returns the id of each delivery, and the number of tries that it has had.
 local args = cjson.decode(ARGV[1])
 local prefix, now = args.prefix, webhooks.now()

@@ -65,7 +65,7 @@ export class RtrKeys {
     if (access === 'limited key and team') return this.#makeOfTeam(access, limits);
     if (access === 'limited key and team, concurrency too') return this.#makeOfTeam(access, withConcurrency);
     const own = access === 'limited key' ? { limits } : {};
-    return (await createKey(store, { name: access, class: 'normal', kind: 'router', ...own })).raw;
+    return (await createKey(store, { name: access, class: 'normal', kind: 'router', ...own })).rawKey;
   }
 
   async #makeOfTeam(name: string, ofBoth: Limits): Promise<string> {
@@ -75,6 +75,6 @@ export class RtrKeys {
     await teams.change(id, { limits: ofBoth });
     const key = await createOwnedKey(store, { name, class: 'normal', kind: 'team', ownerId: id, limits: ofBoth });
     if (typeof key === 'string') throw new Error(`there is no key of the team: ${key}`);
-    return key.raw;
+    return key.rawKey;
   }
 }

@@ -25,13 +25,13 @@ async function open(events = 'rtr.budget.*') {
       accounts,
       issuers: () => [{ rules: services.map((serviceAccount) => ({ match: [], serviceAccount })) }],
       limits: keeper,
-      usage: { newest: async () => String(newest) },
+      usage: { findNewest: async () => String(newest) },
       states,
     });
   return {
     ...alerts,
     look,
-    refused: keeper.refused,
+    refused: keeper.refusedBudgets,
     services,
     reads: () => reading.mock.calls.length,
     /** Adds a team with limits. @returns the team and its party */

@@ -82,7 +82,7 @@ describe('the stored results of a batch', () => {
     // No slice checks again until the pause ends.
     await files.delete(owner, other);
     await expect(run()).rejects.toThrow(RunLaterError);
-    await opened.work.pause(id, undefined);
+    await opened.work.setPause(id, undefined);
     await record(1, 'b');
     await run({ parked: opened.openParked() });
     expect(await found()).toMatchObject({ slicesLeft: 0 });

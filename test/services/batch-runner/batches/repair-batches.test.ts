@@ -51,7 +51,7 @@ it('a batch whose jobs are lost gets its slices behind those that are next in li
 it('a batch whose jobs are lost is left alone until its pause ends, unless it was cancelled', async () => {
   const { id, work, batches, parts } = await openBatch();
   await begin({ work }, id, 3);
-  await work.pause(id, { until: Date.now() + 60_000, reason: 'a budget', pausesAllLines: true });
+  await work.setPause(id, { until: Date.now() + 60_000, reason: 'a budget', pausesAllLines: true });
   await repairBatches(parts, later());
   expect(await parts.jobs.countWaiting('batch-slices')).toBe(0);
   await batches.cancel(id);
@@ -66,8 +66,11 @@ it('a batch whose jobs are lost gets its jobs although those of another batch ca
   for (const batch of [id, 'batch_2']) await begin(opened, batch, 2);
   for (const failing of [id, 'batch_2']) {
     const doneSlices = (batch: string) =>
-      batch === failing ? Promise.reject(new Error('one slice cannot be read')) : work.doneSlices(batch);
-    await repairBatches({ ...parts, batches: { listOpen: () => work.listOpen(), doneSlices } }, later());
+      batch === failing ? Promise.reject(new Error('one slice cannot be read')) : work.listEndedSlices(batch);
+    await repairBatches(
+      { ...parts, batches: { listOpen: () => work.listOpen(), listEndedSlices: doneSlices } },
+      later(),
+    );
   }
   expect(await parts.jobs.countWaiting('batch-slices')).toBe(4);
 });

@@ -5,9 +5,9 @@ import { RouterError } from '#shared/core/errors.ts';
 
 function open() {
   const pauses: string[] = [];
-  const pause = async (id: string, paused: { reason: string } | undefined) =>
+  const setPause = async (id: string, paused: { reason: string } | undefined) =>
     void pauses.push(`${id}: ${paused?.reason}`);
-  return { parts: { batches: { pause } }, pauses };
+  return { parts: { batches: { setPause } }, pauses };
 }
 
 it('a batch whose results find no room in the store pauses with that reason', async () => {

@@ -100,7 +100,7 @@ describe('the usage of a day', () => {
 
   it('leaves no file when the ledger cannot count the requests', async () => {
     const { parts, listed } = await open([record(today - dayMs)]);
-    vi.spyOn(parts.usage, 'report').mockRejectedValueOnce(storeUnavailable('away'));
+    vi.spyOn(parts.usage, 'readReport').mockRejectedValueOnce(storeUnavailable('away'));
     await expect(exportUsage(parts, today + 3_600_000)).rejects.toMatchObject({ code: 'store_unavailable' });
     expect(await listed()).toEqual([]);
     await exportUsage(parts, today + 3_600_000);

@@ -16,7 +16,7 @@ it('a person is mailed once per share of a budget and day, however many runners 
   await redis.zadd(`${prefix}users`, 1, 'bob');
   const keeper = stopAfterTest(new LimitKeeper(redis, prefix, silentLog));
   let newest = 0;
-  const usage = { newest: async () => String(newest) };
+  const usage = { findNewest: async () => String(newest) };
   const looks = [1, 2, 3].map(() => createBudgetCheck({ accounts, issuers: () => [], limits: keeper, usage, states }));
   const spend = async (cost: number): Promise<string[]> => {
     const verdict = await keeper.reserve([{ party: 'user:bob', limits }], { tokens: 0, cost: cost * dollar });

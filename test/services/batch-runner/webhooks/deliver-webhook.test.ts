@@ -139,13 +139,13 @@ describe('a webhook', () => {
 
   it('for a test has one try', async () => {
     const { receiver, outbox, deliveries, deliverDue, endpoint, secret } = await open({ status: 500 });
-    const id = await outbox.test(endpoint.id);
+    const id = await outbox.sendTestEvent(endpoint.id);
     expect(await deliverDue()).toEqual(['dead']);
     expect(await deliveries.find(endpoint.id, id ?? '')).toMatchObject({ state: 'dead', type: 'rtr.webhook.test' });
     const [message] = receiver.messages;
     const received = await client.webhooks.unwrap(message?.body ?? '', message?.headers ?? {}, secret);
     expect(received).toMatchObject({ type: 'rtr.webhook.test', data: { endpoint: endpoint.id } });
-    expect(await outbox.test('000000000000')).toBeUndefined();
+    expect(await outbox.sendTestEvent('000000000000')).toBeUndefined();
   });
 
   it('of a runner without the secret of the cluster fails with that reason, and its endpoint stays as it is', async () => {

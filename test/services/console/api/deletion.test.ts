@@ -18,10 +18,10 @@ describe('a person who is deleted', () => {
     await ada.put(`/teams/${team.id}/members/${bob.id}`, { role: 'member' });
     const settings = { kind: 'user', name: "Bob's laptop", class: 'normal', ownerId: bob.id } as const;
     const key = made(await createOwnedKey(store, settings));
-    expect(await verifier.verify(key.raw)).toMatchObject({ ownerId: bob.id });
+    expect(await verifier.verify(key.rawKey)).toMatchObject({ ownerId: bob.id });
     expect((await bob.delete(`/users/${ada.id}`)).status).toBe(403);
     expect((await ada.delete(`/users/${bob.id}`)).status).toBe(204);
-    await expect(verifier.verify(key.raw)).rejects.toMatchObject({ code: 'invalid_api_key' });
+    await expect(verifier.verify(key.rawKey)).rejects.toMatchObject({ code: 'invalid_api_key' });
     expect((await bob.get('/session')).status).toBe(401);
     expect((await browser().signIn('bob@example.com', goodPassword)).status).toBe(401);
     expect((await ada.get('/teams')).body).toMatchObject([{ members: [] }]);

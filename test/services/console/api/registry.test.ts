@@ -32,7 +32,7 @@ async function open() {
   });
   const versions = house.accounts.registryVersions;
   const configOf = async (number: number): Promise<unknown> => (await versions.find(number))?.config;
-  const source = { newest: () => versions.newest(), before: (at: number) => versions.before(at), configOf };
+  const source = { newest: () => versions.findNewest(), before: (at: number) => versions.findPrevious(at), configOf };
   const followed = await followStoredRegistry(source, silentLog);
   own.registry = followed;
   onTestFinished(() => followed.close());

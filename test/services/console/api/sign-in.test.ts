@@ -89,7 +89,7 @@ describe('a flood of attempts to sign in', () => {
     expect(knownCookie).toMatch(/^rtr-known=/);
     for (const email of ['ada@example.com', 'nobody@example.com']) {
       // Fifty in all, most of them without the cost of a hash.
-      for (let n = 0; n < 47; n += 1) await accounts.guard.take({ address: `10.1.${email.length}.${n}`, email });
+      for (let n = 0; n < 47; n += 1) await accounts.signInGuard.take({ address: `10.1.${email.length}.${n}`, email });
       for (let n = 47; n < 50; n += 1)
         expect((await attempt(browser(), email, 'wrong', `10.1.${email.length}.${n}`)).status).toBe(401);
       const refused = await attempt(browser(), email, goodPassword, '10.1.9.9');
@@ -121,7 +121,7 @@ describe('a flood of attempts to sign in', () => {
     const first = await flood(1_000, 40);
     expect(first).toContain(503);
     for (let n = first.filter((status) => status === 401).length; n < 90; n += 1)
-      await accounts.guard.take({ address: '10.2.0.1', email: `${n}@example.com` });
+      await accounts.signInGuard.take({ address: '10.2.0.1', email: `${n}@example.com` });
     const statuses: number[] = [];
     for (let n = 2_000; !statuses.includes(429); n += 9) statuses.push(...(await flood(n, 9)));
     expect(statuses.filter((status) => status === 401)).toHaveLength(10);

@@ -15,7 +15,7 @@ it('a key is required on every path except /health; a wrong one and a missing on
   for (const path of ['/api/openai/models', '/api/openai/v1/chat/completions', '/api/openai/nothing']) {
     for (const none of [undefined, '', 'Bearer', 'Bearer ', `Basic ${cluster.key}`, cluster.key])
       expect(await ask(path, none)).toMatchObject(refusal(null));
-    for (const wrong of ['sk-1234', `${cluster.key}x`, cluster.key.slice(0, -1), generateKey('router').raw])
+    for (const wrong of ['sk-1234', `${cluster.key}x`, cluster.key.slice(0, -1), generateKey('router').rawKey])
       expect(await ask(path, `Bearer ${wrong}`)).toMatchObject(refusal('invalid_api_key'));
   }
   for (const path of ['/health', '/api/openai/health']) expect((await ask(path)).status).toBe(200);

@@ -169,7 +169,7 @@ it('the data of an ingress has the last use of a key to the minute, without dela
 });
 
 it('the data of an ingress has no secret, neither in Redis nor in the log', async () => {
-  const wanted = { email: 'eve@example.com', role: 'member', invitedBy: adaId, ms: 60_000 } as const;
+  const wanted = { email: 'eve@example.com', role: 'member', invitedBy: adaId, usableMs: 60_000 } as const;
   const spare = made(await accounts.invitations.create(wanted));
   const reset = await accounts.links.issuePassword(adaId);
   const { raw, use } = await newKey();

@@ -19,7 +19,7 @@ function tokenOf(link: string): string {
 }
 
 async function invite(email: string, role: 'admin' | 'member'): Promise<UserRecord> {
-  const wanted = { email, role, invitedBy: 'nobody', ms: 1_000 };
+  const wanted = { email, role, invitedBy: 'nobody', usableMs: 1_000 };
   const { token, invitation } = made(await accounts.invitations.create(wanted));
   return made(await accounts.links.acceptInvitation(token, invitation, { name: 'Eve', passwordHash: 'old' }, {}));
 }

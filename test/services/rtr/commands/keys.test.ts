@@ -18,7 +18,7 @@ const wrong = (param: string) => ({ code: 'invalid_request', param });
 
 describe('rtr keys create', () => {
   it('creates a key that works, with its name and class, and shows it once', async () => {
-    const { raw, record } = await createRouterKey(context, { name: '  build farm ', class: 'low' });
+    const { rawKey: raw, record } = await createRouterKey(context, { name: '  build farm ', class: 'low' });
     expect(lines).toEqual([`Key "build farm", shown only this once: ${raw}`]);
     const unlimited = { ownerId: undefined, models: undefined, tiers: undefined, tools: undefined, limits: [] };
     const identity = { id: record.id, kind: 'router', name: 'build farm', class: 'low', ...unlimited };
@@ -26,7 +26,7 @@ describe('rtr keys create', () => {
   });
 
   it('gives the key a weight', async () => {
-    const { raw } = await createRouterKey(context, { name: 'ci', class: 'normal', weight: '3' });
+    const { rawKey: raw } = await createRouterKey(context, { name: 'ci', class: 'normal', weight: '3' });
     expect(await verifier.verify(raw)).toMatchObject({ weight: 3 });
     for (const weight of ['0', '101', '1.5', 'x', '']) {
       const made = createRouterKey(context, { name: 'ci', class: 'normal', weight });
@@ -36,7 +36,7 @@ describe('rtr keys create', () => {
 
   it('restricts the key to some tools', async () => {
     const tools = ['calculator', 'my wiki/*'];
-    const { raw } = await createRouterKey(context, { name: 'ci', class: 'normal', tools });
+    const { rawKey: raw } = await createRouterKey(context, { name: 'ci', class: 'normal', tools });
     expect(await verifier.verify(raw)).toMatchObject({ tools });
     const unnamed = createRouterKey(context, { name: 'ci', class: 'normal', tools: [''] });
     await expect(unnamed).rejects.toMatchObject(wrong('tools'));
@@ -44,7 +44,7 @@ describe('rtr keys create', () => {
 
   it('prints one object for machines', async () => {
     const settings = { name: 'ci', class: 'high' } as const;
-    const { raw, record } = await createRouterKey({ ...context, json: true }, settings);
+    const { rawKey: raw, record } = await createRouterKey({ ...context, json: true }, settings);
     const shown = { key: raw, id: record.id, kind: 'router', ...settings, revokedAt: null };
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([shown]);
     expect(lines[0]).not.toContain('argon2');
@@ -85,20 +85,20 @@ describe('rtr keys list', () => {
     lines.length = 0;
     await listKeys(context);
     expect(lines).toHaveLength(3);
-    const line = ({ raw, record }: typeof one, rest: string) =>
+    const line = ({ rawKey: raw, record }: typeof one, rest: string) =>
       new RegExp(`^${record.id} .*…${raw.slice(-4)}  router  ${rest}$`);
     expect(lines[1]).toMatch(line(one, 'normal .* -        -       revoked  no       one'));
     expect(lines[2]).toMatch(line(two, 'high .* usable   no       two'));
     await listKeys({ ...context, json: true });
     const all = lines.join('\n');
-    for (const { raw } of [one, two]) expect(all).not.toContain(raw.slice(-12));
+    for (const { rawKey: raw } of [one, two]) expect(all).not.toContain(raw.slice(-12));
     expect(all).not.toContain('argon2');
   });
 });
 
 describe('rtr keys revoke', () => {
   it.each(['id', 'raw key'])('makes every ingress refuse a used key at once, given its %s', async (by) => {
-    const { raw, record } = await createRouterKey(context, { name: 'leaver', class: 'normal' });
+    const { rawKey: raw, record } = await createRouterKey(context, { name: 'leaver', class: 'normal' });
     await verifier.verify(raw);
     expect(await revokeKey(context, by === 'id' ? record.id : raw)).toBe('revoked');
     await expect(verifier.verify(raw)).rejects.toMatchObject({ code: 'invalid_api_key' });
@@ -125,7 +125,7 @@ describe('rtr keys revoke', () => {
   });
 
   it('is effective even if it cannot be announced, and says when it takes effect', async () => {
-    const { raw, record } = await createRouterKey(context, { name: 'leaver', class: 'normal' });
+    const { rawKey: raw, record } = await createRouterKey(context, { name: 'leaver', class: 'normal' });
     const announce = () => Promise.reject(new Error('the broker is away'));
     await revokeKey({ ...context, announce }, record.id);
     const later =
@@ -136,7 +136,7 @@ describe('rtr keys revoke', () => {
 
   it('refuses text that is not a key, and does not repeat it', async () => {
     await expect(revokeKey(context, '000000000000')).rejects.toMatchObject({ code: 'not_found' });
-    const mistyped = `${generateKey('router').raw}x`;
+    const mistyped = `${generateKey('router').rawKey}x`;
     const refusal = await revokeKey(context, mistyped).catch((error: Error) => error);
     expect(refusal).toMatchObject({ code: 'invalid_request' });
     expect(String(refusal)).not.toContain(mistyped.slice(-12));

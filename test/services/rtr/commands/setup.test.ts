@@ -12,7 +12,7 @@ beforeEach(async () => {
 describe('rtr setup', () => {
   it('creates a key that works, shows it once, and shows it masked later', async () => {
     const first = await setup(context);
-    const raw = first.created?.raw ?? '';
+    const raw = first.created?.rawKey ?? '';
     const link = `Open this link within 24 hours to become the first administrator: ${first.adminLink}`;
     expect(lines).toEqual([`Your router key, shown only this once: ${raw}`, link]);
     expect(announced).toEqual([first.created?.record.id]);
@@ -29,7 +29,7 @@ describe('rtr setup', () => {
 
   it('creates no new key when the first was revoked, and names the command that does', async () => {
     const { created } = await setup(context);
-    await revokeKey(context, created?.raw ?? '');
+    await revokeKey(context, created?.rawKey ?? '');
     lines.length = 0;
     expect(await setup(context)).toMatchObject({ created: undefined, usable: [] });
     const hint = 'Set up already, but every router key is revoked. Make one with: rtr keys create --name <name>';

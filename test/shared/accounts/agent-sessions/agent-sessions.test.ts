@@ -74,12 +74,12 @@ it('a session lists its single turns page by page, without those of other sessio
   const { redis, prefix, write, reader } = await open();
   const own = many(5, () => turn());
   await write(...own, turn({ session: 's2' }));
-  const pages = await allPages((before?: string) => reader.turns(ofAda('s1'), 2, before));
+  const pages = await allPages((before?: string) => reader.listTurns(ofAda('s1'), 2, before));
   const [e, d, c, b, a] = own.map(({ id }) => id).toReversed();
   expect(pages.map(({ turns }) => turns.map(({ id }) => id))).toEqual([[e, d], [c, b], [a]]);
   // The ledger drops its requests, but not its sums.
   await redis.xtrim(`${prefix}usage:requests`, 'MAXLEN', 0);
-  expect(await reader.turns(ofAda('s1'), 10)).toEqual({ turns: [], next: undefined });
+  expect(await reader.listTurns(ofAda('s1'), 10)).toEqual({ turns: [], next: undefined });
   expect(await reader.find(ada, ofAda('s1'))).toMatchObject({ sums: { requests: 5 } });
 });
 
@@ -93,8 +93,8 @@ it('a session is written once, even when the last batches are sent again to a ne
   ledger.add(turn());
   await ledger.close();
   expect(await listed()).toMatchObject([{ sums: { requests: 3 } }]);
-  expect(await reader.sums(['user:ada'])).toMatchObject([{ sums: { requests: 3, sessions: 1, agents: 1 } }]);
-  expect((await reader.turns(ofAda('s1'), 10)).turns).toHaveLength(3);
+  expect(await reader.sumByOwner(['user:ada'])).toMatchObject([{ sums: { requests: 3, sessions: 1, agents: 1 } }]);
+  expect((await reader.listTurns(ofAda('s1'), 10)).turns).toHaveLength(3);
 });
 
 it('the id of a session depends on its owner and its name, and fits into a command line and a URL', () => {
@@ -230,7 +230,7 @@ describe('sessions', () => {
     expect((await redis.keys(`${prefix}usage:sessions:*`)).filter((name) => name.includes('ada'))).toEqual([]);
     for (const kind of ['session', 'agents', 'turns'])
       expect(await redis.keys(`${prefix}usage:sessions:${kind}:*`)).toHaveLength(1);
-    expect(await reader.sums(['user:ada', 'team:t1'])).toMatchObject([
+    expect(await reader.sumByOwner(['user:ada', 'team:t1'])).toMatchObject([
       { sums: { requests: 0 } },
       { sums: { requests: 1, sessions: 1 } },
     ]);
@@ -245,7 +245,7 @@ describe('sessions', () => {
       turn({ session: 's2', agent: 'a1' }, { ...other, at: now - 2 * day }),
       turn({ session: 's3' }, { ...other, at: now - 20 * day }),
     );
-    const [sums] = await reader.sums(['team:t1']);
+    const [sums] = await reader.sumByOwner(['team:t1']);
     const keys = [{ key: 'session:ada:t1' }, { key: 'k2', sums: { requests: 1 } }];
     expect(sums).toMatchObject({ owner: 'team:t1', models: [{ model: 'm1', sums: { requests: 3 } }], keys });
   });

@@ -25,13 +25,13 @@ async function open(change: Partial<BackgroundBounds> = {}) {
   const endOf = async (id: string, last: number): Promise<ResponseEnd> => {
     const facts = { state: 'completed', events: 'completed;', from: last, last, final: undefined } as const;
     const prepared = await stored.prepare('ada', { id, response: { id, status: 'completed', output: [] }, input: [] });
-    return { ...facts, stored: prepared, ledger: ledger.createEntry([ledgerRecord({ id })]) };
+    return { ...facts, storedResponse: prepared, ledger: ledger.createEntry([ledgerRecord({ id })]) };
   };
   /** Begins a run of a response. Creates the response if there is none. */
   const begin = async (id = 'resp_1') => {
     if (!(await responses.find('ada', id))) await opened.create(id);
     const begun = await opened.begin(id);
-    const { record, attempt } = begun;
+    const { record, runId: attempt } = begun;
     return {
       ...begun,
       append: (events: string, from: number, last = from) => work.append(record, attempt, { events, from, last }),
@@ -53,7 +53,7 @@ describe('a response in the background', () => {
     const { endpoint: others } = await webhooks.add('http://127.0.0.1:9/', { events: ['response.*'] });
     await opened.create('resp_1');
     expect(await responses.read('ada', 'resp_1', -1)).toMatchObject({ isOver: false, next: 2, opening: 0 });
-    const { record, attempt, next, append } = await opened.begin();
+    const { record, runId: attempt, next, append } = await opened.begin();
     expect(next).toBe(3);
     expect(await append('a;', 3, 5)).toBe(true);
     const end = await opened.endOf('resp_1', 6);
@@ -67,7 +67,7 @@ describe('a response in the background', () => {
     expect(await opened.eventsOf()).toBe('created;queued;begun;a;completed;');
     expect(await opened.eventsOf('resp_1', 5)).toBe('completed;');
     expect((await stored.find('ada', 'resp_1'))?.response).toMatchObject({ status: 'completed' });
-    expect((await usage.requests(admin, {}, 10)).requests.map(({ id }) => id)).toEqual(['resp_1']);
+    expect((await usage.listRequests(admin, {}, 10)).requests.map(({ id }) => id)).toEqual(['resp_1']);
     expect(await webhooks.sent(endpoint.id)).toEqual([{ type: 'response.completed', data: { id: 'resp_1' } }]);
     expect(await webhooks.sent(others.id)).toEqual([]);
     const found = made(await responses.find('ada', 'resp_1'));
@@ -106,7 +106,7 @@ describe('a response in the background', () => {
     const { responses, work, ledger, usage, webhooks } = opened;
     const { endpoint } = await webhooks.add('http://127.0.0.1:9/', { events: ['response.cancelled'] });
     await opened.redis.hset(`${opened.prefix}key:ada`, 'kind', 'router');
-    const { record, attempt } = await opened.begin();
+    const { record, runId: attempt } = await opened.begin();
     const entry = ledger.createEntry([ledgerRecord({ id: 'resp_1' })]);
     expect(await work.charge(record, attempt, entry)).toBe(false);
     expect(await responses.cancel(record, { id: 'resp_1', status: 'cancelled' })).toBe(true);
@@ -117,7 +117,7 @@ describe('a response in the background', () => {
     expect(await work.charge(record, 'another', entry)).toBe(false);
     // Called again, as if the reply was lost.
     for (let calls = 0; calls < 2; calls += 1) expect(await work.charge(record, attempt, entry)).toBe(true);
-    expect((await usage.requests(admin, {}, 10)).requests).toHaveLength(1);
+    expect((await usage.listRequests(admin, {}, 10)).requests).toHaveLength(1);
     expect(await webhooks.sent(endpoint.id)).toHaveLength(1);
   });
 
@@ -125,9 +125,9 @@ describe('a response in the background', () => {
     const { responses, stored, begin } = await open();
     const { record, next, end } = await begin();
     const large = { id: 'resp_1', response: { id: 'resp_1', text: 'x'.repeat(200_000) }, input: [] };
-    expect(await end(next, { stored: await stored.prepare('ada', large) })).toBe('too large');
+    expect(await end(next, { storedResponse: await stored.prepare('ada', large) })).toBe('too large');
     const final = { id: 'resp_1', status: 'failed' };
-    expect(await end(next, { state: 'failed', stored: undefined, final })).toBe('ended');
+    expect(await end(next, { state: 'failed', storedResponse: undefined, final })).toBe('ended');
     expect(await responses.readObject(record)).toEqual(final);
   });
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { BatchState, NewBatch } from '#shared/accounts/batches/batch-record.ts';
 import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
-import { resultInObject, sealResult, type LineResult } from '#shared/accounts/batches/line-result.ts';
+import { toObjectResult, sealResult, type LineResult } from '#shared/accounts/batches/line-result.ts';
 import type { SlicePart } from '#shared/accounts/batches/slice.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { FileRecords } from '#shared/accounts/files/file-records.ts';
@@ -40,7 +40,7 @@ async function open(maxOpen = 10) {
     },
     results: async (lines: number[], by = sealer) => {
       const found: (Partial<LineResult> | undefined)[] = [];
-      for await (const result of work.results('batch_1', 0, lines, by)) found.push(result);
+      for await (const result of work.readResults('batch_1', 0, lines, by)) found.push(result);
       return found;
     },
     fail: (id = 'batch_1', from: BatchState = 'running') => work.move(id, { from, to: 'failed', timed: 'failedAt' }),
@@ -88,7 +88,7 @@ describe('a line', () => {
     const { runningAt = 0, lineAt = 0 } = found;
     expect(runningAt > 0 && lineAt >= runningAt).toBe(true);
     expect(await results([0, 1])).toEqual([answered, failed]);
-    const { requests } = await reader.requests(admin, {}, 10);
+    const { requests } = await reader.listRequests(admin, {}, 10);
     expect(requests.map(({ id }) => id).toSorted()).toEqual(['r0', 'r1']);
   });
 
@@ -120,7 +120,7 @@ describe('a line', () => {
   it('has its object held by the batch once, also when it is recorded again because the answer was lost', async () => {
     const { work, noEntry, results, fail, redis, prefix, upload } = await running(2);
     const record = (part: SlicePart) =>
-      work.recordLine({ ...slice, line: 0 }, resultInObject(part, answered), usage, noEntry);
+      work.recordLine({ ...slice, line: 0 }, toObjectResult(part, answered), usage, noEntry);
     const [first, second] = [await upload('o1'), await upload('o2')];
     expect([await record(first), await record(second), await record(first)]).toEqual([true, false, true]);
     expect(await work.find('batch_1')).toMatchObject({ succeeded: 1, cost: 120 });
@@ -135,8 +135,8 @@ describe('a line', () => {
     const { work, noEntry } = await running(1);
     const output = { object: 'unknown', bytes: 5 };
     const line = { ...slice, line: 0 };
-    await expect(work.recordLine(line, resultInObject(output, answered), usage, noEntry)).rejects.toThrow();
-    expect(await work.recordedLines('batch_1', 0)).toEqual(new Set());
+    await expect(work.recordLine(line, toObjectResult(output, answered), usage, noEntry)).rejects.toThrow();
+    expect(await work.listRecordedLines('batch_1', 0)).toEqual(new Set());
     expect(await work.endSlice(slice, cancelled, { output })).toBe('lapsed');
     expect(await work.find('batch_1')).toMatchObject({ succeeded: 0, cost: 0, cancelled: 0, slicesLeft: 1 });
   });
@@ -144,15 +144,15 @@ describe('a line', () => {
 
 it('the first errors of a batch are kept in the order in which they were recorded, each line once, up to a maximum', async () => {
   const { work, record, batches, fail } = await running(30);
-  expect(await work.firstErrors('batch_1')).toEqual([]);
+  expect(await work.readFirstErrors('batch_1')).toEqual([]);
   for (const line of [3, 3, ...Array(30).keys()])
     await record(line, { ...failed, error: { code: 'upstream_failed', line: line + 1 } });
-  const errors = await work.firstErrors('batch_1');
+  const errors = await work.readFirstErrors('batch_1');
   expect(errors).toHaveLength(20);
   expect(errors.slice(0, 3)).toEqual([4, 1, 2].map((line) => ({ code: 'upstream_failed', line })));
   await fail();
   await batches.delete('batch_1');
-  expect(await work.firstErrors('batch_1')).toEqual([]);
+  expect(await work.readFirstErrors('batch_1')).toEqual([]);
 });
 
 it('a slice has a position in the input, and does not end without a result that was recorded meanwhile', async () => {
@@ -226,7 +226,7 @@ const pause = { until: Date.now() + 10_000, reason: 'a budget', pausesAllLines: 
 it('a pause is stored and removed while its batch is unfinished, and creates no record for a batch that is gone', async () => {
   const { work, find, batches, redis, prefix, fail } = await running(1);
   const after = async (given: typeof pause | undefined) => {
-    await work.pause('batch_1', given);
+    await work.setPause('batch_1', given);
     const { pausedUntil, pausedFor } = await find();
     return [pausedUntil, pausedFor];
   };
@@ -235,14 +235,14 @@ it('a pause is stored and removed while its batch is unfinished, and creates no 
   await fail();
   expect(await after(pause)).toEqual([undefined, undefined]);
   await batches.delete('batch_1');
-  await work.pause('batch_1', pause);
+  await work.setPause('batch_1', pause);
   expect(await redis.exists(`${prefix}batch:batch_1`)).toBe(0);
 });
 
 it('a pause is not shown to the owner a minute after it has ended, if nobody has renewed it', async () => {
   const { work, batches } = await running(1);
   const shown = async (until: number) => {
-    await work.pause('batch_1', { until, reason: 'a budget', pausesAllLines: true });
+    await work.setPause('batch_1', { until, reason: 'a budget', pausesAllLines: true });
     const listed = (await batches.list('ada', 'openai', { limit: 1 }))?.batches ?? [];
     return [await batches.find('ada', 'openai', 'batch_1'), ...listed].map((found) => found?.pausedFor);
   };

@@ -65,9 +65,9 @@ it('an account at a provider is checked by one node at a time, and a node that t
   await redis.del(`${prefix}external-check:${user.id}`);
   const second = (await externals.beginCheck(user.id)) ?? '';
   await externals.endCheck(user.id, first);
-  expect(await externals.isChecked(user.id)).toBe(true);
+  expect(await externals.isBeingChecked(user.id)).toBe(true);
   await externals.endCheck(user.id, second);
-  expect(await externals.isChecked(user.id)).toBe(false);
+  expect(await externals.isBeingChecked(user.id)).toBe(false);
 });
 
 it('an account at a provider that this release cannot read is an error, not a missing account', async () => {

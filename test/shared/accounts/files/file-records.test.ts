@@ -144,10 +144,10 @@ it('the results of batches leave room for the files that they are joined into, a
   await expect(records.assertRoom('ada')).rejects.toMatchObject(full);
   await records.reserve({ ...place, object: 'joined', bytes: 300, kind: 'join' });
   // The owner has it once: as a part, and then as a file.
-  expect((await records.use('ada')).bytes).toBe(300);
+  expect((await records.readUse('ada')).bytes).toBe(300);
   await records.abandon('part');
   await records.keep('ada', record('j', { object: 'joined', bytes: 300 }));
-  expect([(await records.use('ada')).bytes, await records.totalBytes()]).toEqual([300, 700]);
+  expect([(await records.readUse('ada')).bytes, await records.readTotalBytes()]).toEqual([300, 700]);
   await reserve(records, 'bob', 'c', 300);
   expect(await open.redis.get(`${open.prefix}file-joins`)).toBe('0');
 });

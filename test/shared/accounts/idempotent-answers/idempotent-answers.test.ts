@@ -3,7 +3,7 @@ import { beforeEach, expect, it } from 'vitest';
 import {
   IdempotentAnswers,
   type AnswerEntry,
-  type KeyedAttempt,
+  type ExecutionRef,
 } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { useKeyStore } from '../../../helpers/accounts/open-key-store.ts';
@@ -24,10 +24,10 @@ function make(changed: Partial<typeof bounds> = {}): IdempotentAnswers {
 const claimOf = (owner: string, key: string, attempt?: string, from = answers) =>
   from.claim(owner, key, facts, false, attempt);
 
-async function claimed(owner: string, key: string, from = answers): Promise<KeyedAttempt> {
+async function claimed(owner: string, key: string, from = answers): Promise<ExecutionRef> {
   const claim = await claimOf(owner, key, undefined, from);
   if (claim.outcome !== 'claimed') throw new Error(claim.outcome);
-  return claim.of;
+  return claim.execution;
 }
 
 function entry(from: number, last: number, bytes?: Buffer, head?: AnswerEntry['head']): AnswerEntry {
@@ -35,11 +35,11 @@ function entry(from: number, last: number, bytes?: Buffer, head?: AnswerEntry['h
 }
 
 /** Returns whether the content of each of these answers was removed. */
-const areLost = (...attempts: { of: KeyedAttempt }[]) =>
-  Promise.all(attempts.map(async ({ of }) => (await answers.read(of, 'f', -1))?.isLost));
+const areLost = (...attempts: { execution: ExecutionRef }[]) =>
+  Promise.all(attempts.map(async ({ execution }) => (await answers.read(execution, 'f', -1))?.isLost));
 
 /** Ends the lease of an execution. */
-async function expireLease({ owner, id }: KeyedAttempt): Promise<void> {
+async function expireLease({ owner, id }: ExecutionRef): Promise<void> {
   await open.redis.hset(`${open.prefix}idempotent-answer:${owner}:${id}`, 'leaseUntil', '1');
 }
 
@@ -47,7 +47,7 @@ it('a claim is granted to one of many, and names the execution to the others', a
   const claims = await Promise.all(Array.from({ length: 50 }, () => claimOf('ada', 'k')));
   const [first, ...others] = claims.toSorted((one, two) => one.outcome.localeCompare(two.outcome));
   if (first?.outcome !== 'claimed') throw new Error('nobody has claimed it');
-  const taken = { outcome: 'taken', of: first.of, isOver: false, facts };
+  const taken = { outcome: 'taken', execution: first.execution, isOver: false, facts };
   expect(others).toMatchObject(others.map(() => taken));
 });
 
@@ -65,7 +65,7 @@ it('a claim is granted again, with the next number, once the lease is over', asy
 it('a claim is granted again when it is repeated because the reply was lost', async () => {
   const first = await claimOf('ada', 'k', 'mine');
   expect(await claimOf('ada', 'k', 'mine')).toEqual(first);
-  expect(await claimOf('ada', 'k', 'other')).toMatchObject({ outcome: 'taken', of: { attempt: 'mine' } });
+  expect(await claimOf('ada', 'k', 'other')).toMatchObject({ outcome: 'taken', execution: { attempt: 'mine' } });
 });
 
 it('a claim is not granted to a request that continues an unknown answer', async () => {
@@ -74,28 +74,28 @@ it('a claim is not granted to a request that continues an unknown answer', async
 });
 
 it('an answer is read from any event on, as bytes', async () => {
-  const of = await claimed('ada', 'k');
+  const execution = await claimed('ada', 'k');
   const head = { status: 200, headers: { a: 'b' }, requestId: 'r', isEvents: true };
   const pieces = [randomBytes(500), randomBytes(10), randomBytes(300)];
-  expect(await answers.append(of, entry(0, 4, pieces[0], head))).toBe('kept');
+  expect(await answers.append(execution, entry(0, 4, pieces[0], head))).toBe('kept');
   // Written twice, as if the reply was lost.
-  for (let time = 0; time < 2; time++) expect(await answers.append(of, entry(5, 5, pieces[1]))).toBe('kept');
-  for (let time = 0; time < 2; time++) await answers.finish(of, entry(6, 9, pieces[2]), 'whole', false);
-  const read = async (after: number) => (await answers.read(of, 'f', after))?.entries.map(({ bytes }) => bytes);
+  for (let time = 0; time < 2; time++) expect(await answers.append(execution, entry(5, 5, pieces[1]))).toBe('kept');
+  for (let time = 0; time < 2; time++) await answers.finish(execution, entry(6, 9, pieces[2]), 'whole', false);
+  const read = async (after: number) => (await answers.read(execution, 'f', after))?.entries.map(({ bytes }) => bytes);
   expect(await read(-1)).toEqual(pieces);
   expect(await read(3)).toEqual(pieces);
   expect(await read(4)).toEqual(pieces.slice(1));
   expect(await read(9)).toEqual([]);
   const known = { state: 'whole', next: 10, isLost: false };
-  expect(await answers.read(of, 'f', -1)).toMatchObject({ ...known, head, facts });
-  expect(await answers.read(of, 'f', 5)).toMatchObject({ ...known, head: undefined, facts: undefined });
+  expect(await answers.read(execution, 'f', -1)).toMatchObject({ ...known, head, facts });
+  expect(await answers.read(execution, 'f', 5)).toMatchObject({ ...known, head: undefined, facts: undefined });
 });
 
 it('an answer with a missing part is not kept', async () => {
-  const of = await claimed('ada', 'k');
-  await answers.append(of, entry(0, 4, Buffer.from('a')));
-  expect(await answers.append(of, entry(6, 7, Buffer.from('b')))).toBe('lost');
-  expect(await answers.read(of, 'f', -1)).toMatchObject({ isLost: true, entries: [] });
+  const execution = await claimed('ada', 'k');
+  await answers.append(execution, entry(0, 4, Buffer.from('a')));
+  expect(await answers.append(execution, entry(6, 7, Buffer.from('b')))).toBe('lost');
+  expect(await answers.read(execution, 'f', -1)).toMatchObject({ isLost: true, entries: [] });
   const other = await claimed('ada', 'other');
   await answers.append(other, entry(0, 4, Buffer.from('a')));
   await answers.finish(other, entry(6, 6), 'whole', false);
@@ -105,15 +105,15 @@ it('an answer with a missing part is not kept', async () => {
 });
 
 it('an answer is abandoned only when it has no followers', async () => {
-  const of = await claimed('ada', 'k');
-  await answers.read(of, 'one', -1);
-  await answers.read(of, 'two', -1);
-  expect(await answers.abandon(of)).toBe(2);
-  await answers.leave(of, 'one');
-  expect(await answers.renew(of)).toBe(1);
-  await open.redis.zadd(`${open.prefix}idempotent-followers:${of.owner}:${of.id}`, 1, 'two');
-  expect(await answers.abandon(of)).toBe(0);
-  expect(await answers.read(of, 'three', -1)).toMatchObject({ state: 'cancelled' });
+  const execution = await claimed('ada', 'k');
+  await answers.read(execution, 'one', -1);
+  await answers.read(execution, 'two', -1);
+  expect(await answers.abandon(execution)).toBe(2);
+  await answers.leave(execution, 'one');
+  expect(await answers.renew(execution)).toBe(1);
+  await open.redis.zadd(`${open.prefix}idempotent-followers:${execution.owner}:${execution.id}`, 1, 'two');
+  expect(await answers.abandon(execution)).toBe(0);
+  expect(await answers.read(execution, 'three', -1)).toMatchObject({ state: 'cancelled' });
   expect((await answers.claim('ada', 'k', facts, false)).outcome).toBe('claimed');
 });
 
@@ -121,9 +121,9 @@ it('the bounds of answers count what is stored, and nothing once it has expired'
   const { redis } = open;
   for (const pair of ['ada a', 'ada b', 'bob a']) {
     const [owner = '', key = ''] = pair.split(' ');
-    const of = await claimed(owner, key);
-    await answers.append(of, entry(0, 0, Buffer.alloc(1_000)));
-    await answers.finish(of, entry(1, 1), 'whole', false);
+    const execution = await claimed(owner, key);
+    await answers.append(execution, entry(0, 0, Buffer.alloc(1_000)));
+    await answers.finish(execution, entry(1, 1), 'whole', false);
   }
   const name = (kind: string) => `${open.prefix}idempotent-${kind}`;
   const sum = async () => {
@@ -141,10 +141,10 @@ it('the bounds of answers count what is stored, and nothing once it has expired'
 
 it('the bounds of answers remove the oldest answers of the owner, and in all the oldest of the owner with the most bytes', async () => {
   const fill = async (owner: string, key: string, bytes: number, from = answers) => {
-    const of = await claimed(owner, key, from);
-    const kept = await from.append(of, entry(0, 0, randomBytes(bytes)));
-    await from.finish(of, entry(1, 1), 'whole', false);
-    return { of, kept };
+    const execution = await claimed(owner, key, from);
+    const kept = await from.append(execution, entry(0, 0, randomBytes(bytes)));
+    await from.finish(execution, entry(1, 1), 'whole', false);
+    return { execution, kept };
   };
   const old = await fill('ada', '1', 6_000);
   const next = await fill('ada', '2', 6_000);
@@ -158,8 +158,8 @@ it('the bounds of answers remove the oldest answers of the owner, and in all the
 
 it('the bounds of answers remove the largest running answer of the owner with the most bytes, so that nobody is shut out', async () => {
   const begin = async (owner: string, key: string, bytes: number) => {
-    const of = await claimed(owner, key);
-    return { of, kept: await answers.append(of, entry(0, 0, randomBytes(bytes))) };
+    const execution = await claimed(owner, key);
+    return { execution, kept: await answers.append(execution, entry(0, 0, randomBytes(bytes))) };
   };
   const small = await begin('ada', '1', 5_000);
   const large = await begin('ada', '2', 6_000);
@@ -167,7 +167,7 @@ it('the bounds of answers remove the largest running answer of the owner with th
   const bob = await begin('bob', '1', 5_000);
   const all = [large, small, eve, bob];
   expect(all.map(({ kept }) => kept)).toEqual(['kept', 'kept', 'kept', 'kept']);
-  const appended = all.map(({ of }) => answers.append(of, entry(1, 1, Buffer.from('b'))));
+  const appended = all.map(({ execution }) => answers.append(execution, entry(1, 1, Buffer.from('b'))));
   expect(await Promise.all(appended)).toEqual(['lost', 'kept', 'kept', 'kept']);
   // Now another owner has the most.
   expect((await begin('bob', '2', 7_000)).kept).toBe('kept');

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createFirstRouterKey, createKey, rotateKey } from '#shared/accounts/keys/create-key.ts';
-import { liveKeysByParty } from '#shared/accounts/keys/key-record.ts';
+import { findLiveKeysByParty } from '#shared/accounts/keys/key-record.ts';
 import { readAllValues } from '../../../helpers/accounts/read-all-values.ts';
 import { made } from '../../../helpers/accounts/made.ts';
 import { openKeyStore, useKeyStore } from '../../../helpers/accounts/open-key-store.ts';
@@ -21,7 +21,7 @@ describe('KeyStore', () => {
     vi.spyOn(Date, 'now').mockReturnValue(Date.now());
     onTestFinished(() => void vi.restoreAllMocks());
     const live = async (): Promise<[string, string][]> =>
-      [...liveKeysByParty(await store.list(), Date.now())].map(([party, { id }]) => [party, id]);
+      [...findLiveKeysByParty(await store.list(), Date.now())].map(([party, { id }]) => [party, id]);
     const { record: first } = await createKey(store, { kind: 'router', name: 'rotated', class: 'normal' });
     const { record: other } = await createKey(store, { kind: 'router', name: 'other', class: 'normal' });
     const second = made(await rotateKey(store, first, { createdBy: 'nobody', overlapMs: 60_000 }));
@@ -68,7 +68,7 @@ describe('KeyStore', () => {
     // The keys of people and teams do not count.
     const keys = [made(await createFirstRouterKey(store)), user, team];
     const stored = await readAllValues(open.redis, prefix);
-    for (const { raw, record } of keys) {
+    for (const { rawKey: raw, record } of keys) {
       expect(stored).toContain(record.id);
       const secret = raw.slice(-40);
       for (let at = 0; at + 8 <= secret.length; at++) expect(stored).not.toContain(secret.slice(at, at + 8));

@@ -30,17 +30,17 @@ function stopClocks(): void {
 it('KeyVerifier, for keys of an owner, drops all keys of a person, and no others, when a change of the person is announced', async () => {
   const keys = [await makeKey(), await makeKey()];
   const other = await createKey(open.store, { kind: 'router', name: 'other', class: 'normal' });
-  for (const { raw } of [...keys, other]) await verifier.verify(raw);
+  for (const { rawKey: raw } of [...keys, other]) await verifier.verify(raw);
   await open.accounts.users.change(ada.id, { limits: { tokensPerDay: 5 } }, 1);
-  for (const { raw } of keys) expect(verifier.verify(raw)).toMatchObject({ limits: [] });
+  for (const { rawKey: raw } of keys) expect(verifier.verify(raw)).toMatchObject({ limits: [] });
   verifier.drop(`user:${ada.id}`);
-  expect(verifier.verify(other.raw)).toMatchObject({ id: other.record.id });
+  expect(verifier.verify(other.rawKey)).toMatchObject({ id: other.record.id });
   const limits = [{ party: `user:${ada.id}`, limits: { tokensPerDay: 5 } }];
-  for (const { raw } of keys) expect(await verifier.verify(raw)).toMatchObject({ limits });
+  for (const { rawKey: raw } of keys) expect(await verifier.verify(raw)).toMatchObject({ limits });
 });
 
 it('KeyVerifier, for keys of an owner, begins anew when a change of the person is announced while a key is verified for the first time', async () => {
-  const { raw } = await makeKey();
+  const { rawKey: raw } = await makeKey();
   const find = open.store.find.bind(open.store);
   vi.spyOn(open.store, 'find').mockImplementationOnce(async (id) => {
     const found = await find(id);
@@ -54,7 +54,7 @@ it('KeyVerifier, for keys of an owner, begins anew when a change of the person i
 
 it('KeyVerifier, for keys of an owner, refuses a key whose owner is deleted, and one that was never created because its owner is deleted', async () => {
   const team = await open.accounts.teams.create('Blue');
-  const { raw, record } = await makeKey({ kind: 'team' }, team.id);
+  const { rawKey: raw, record } = await makeKey({ kind: 'team' }, team.id);
   await verifier.verify(raw);
   await open.redis.del(`${open.prefix}team:${team.id}`);
   verifier.drop(`team:${team.id}`);
@@ -64,7 +64,7 @@ it('KeyVerifier, for keys of an owner, refuses a key whose owner is deleted, and
 });
 
 it('KeyVerifier, for keys of an owner, refuses a key of a person whom a provider has refused, unless they have a password', async () => {
-  const { raw } = await makeKey();
+  const { rawKey: raw } = await makeKey();
   await open.accounts.users.refuse(ada.id);
   await expect(verifier.verify(raw)).rejects.toMatchObject(refused);
   await open.redis.hset(`${open.prefix}user:${ada.id}`, 'passwordHash', 'old');
@@ -76,7 +76,7 @@ it('KeyVerifier, for keys of an owner, refuses a key of a person whom a provider
 
 it('KeyVerifier, for keys that expire, refuses them from their expiry on, even if it has just accepted them', async () => {
   stopClocks();
-  const { raw } = await makeKey({ expiresAt: Date.now() + 10_000 });
+  const { rawKey: raw } = await makeKey({ expiresAt: Date.now() + 10_000 });
   await verifier.verify(raw);
   vi.advanceTimersByTime(9_990);
   expect(verifier.verify(raw)).toMatchObject({ ownerId: ada.id });
@@ -89,7 +89,7 @@ it('KeyVerifier, for keys that expire, gives them no grace while Redis is away',
   const { proxy, behind: away } = await openThroughProxy();
   const user = await makeAdmin(away);
   stopClocks();
-  const { raw } = await makeKey({ expiresAt: Date.now() + 60_000 }, user.id, away);
+  const { rawKey: raw } = await makeKey({ expiresAt: Date.now() + 60_000 }, user.id, away);
   const itsVerifier = new KeyVerifier(away.store);
   await itsVerifier.verify(raw);
   proxy.cut();

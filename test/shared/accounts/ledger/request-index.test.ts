@@ -9,7 +9,7 @@ const [ada, eve] = [member('ada', 't1'), member('eve')];
 async function open(maxRequests?: number) {
   const ledger = await openLedger(maxRequests === undefined ? {} : { maxRequests });
   const find = async (id: string, viewer = admin): Promise<number[]> =>
-    (await ledger.reader.byId(viewer, id)).map(({ completionTokens }) => completionTokens);
+    (await ledger.reader.findById(viewer, id)).map(({ completionTokens }) => completionTokens);
   return { ...ledger, find };
 }
 
@@ -52,7 +52,7 @@ it('the index of ids contains all single requests, and little more', async () =>
   const sizes = await Promise.all(names.map((name) => redis.hlen(name)));
   const sum = sizes.reduce((all, size) => all + size, 0);
   expect(sum >= 800 && sum <= 1_800, `${sum}`).toBe(true);
-  const { requests } = await reader.requests(admin, {}, 800);
+  const { requests } = await reader.listRequests(admin, {}, 800);
   for (const each of [requests[0], requests[199], requests.at(-1)]) expect(await find(each?.id ?? '')).toHaveLength(1);
   expect(await find('r0-0')).toEqual([]);
   for (const name of [`${prefix}usage:ids`, ...names])

@@ -16,7 +16,7 @@ beforeEach(() => passTime(0));
 async function open(records: readonly UsageRecord[]) {
   const { write, reader, redis, prefix } = await openLedger();
   await write(...records);
-  const read = (span: UsageSpan, viewer = admin) => reader.overview(viewer, span, 10);
+  const read = (span: UsageSpan, viewer = admin) => reader.readOverview(viewer, span, 10);
   return { redis, prefix, read };
 }
 
@@ -102,7 +102,7 @@ async function openHours(...records: UsageRecord[]) {
   await write(...records);
   const now = Date.now();
   const read = (query: Partial<HourQuery>) =>
-    reader.hours({ viewer: admin, from: now - 2 * hour, to: now, by: 'model', filter: {}, ...query });
+    reader.readHours({ viewer: admin, from: now - 2 * hour, to: now, by: 'model', filter: {}, ...query });
   const countsOf = async (query: Partial<HourQuery>) =>
     (await read(query)).groups.map(({ id, steps }) => [id, ...steps.map(({ requests }) => requests)].join(' '));
   return { now, read, countsOf };

@@ -21,7 +21,7 @@ it('requests by purpose are found by their purpose', async () => {
   const { write, reader } = await open();
   const title = record({ id: 'title', purpose: 'auxiliary', rule: 'models.coder.purposes.auxiliary' });
   await write(title, record({ id: 'turn', purpose: 'main' }), record({ id: 'unknown' }));
-  const { requests } = await reader.requests(admin, { purpose: 'auxiliary' }, 10);
+  const { requests } = await reader.listRequests(admin, { purpose: 'auxiliary' }, 10);
   expect(requests).toMatchObject([{ id: 'title', rule: title.rule }]);
   const exported: string[] = [];
   for await (const { id } of reader.export(admin, { purpose: 'main' }, byKey.from, byKey.to)) exported.push(id);
@@ -32,11 +32,11 @@ it('requests by purpose are summed up by their purpose, beside those whose purpo
   const { write, reader } = await open();
   const main = () => record({ purpose: 'main' });
   await write(record({ purpose: 'auxiliary', cost: 7 }), main(), main(), record());
-  const { groups, totals } = await reader.report({ ...byKey, by: 'purpose', step: 'day' });
+  const { groups, totals } = await reader.readReport({ ...byKey, by: 'purpose', step: 'day' });
   const counts = Object.fromEntries(groups.map(({ id, totals: of }) => [id, of.requests]));
   expect(counts).toEqual({ auxiliary: 1, main: 2, '': 1 });
   expect(totals.requests).toBe(4);
-  const ofMain = await reader.report({ ...byKey, by: 'model', filter: { purpose: 'main' } });
+  const ofMain = await reader.readReport({ ...byKey, by: 'model', filter: { purpose: 'main' } });
   expect(ofMain.groups).toMatchObject([{ id: 'm1', totals: { requests: 2 } }]);
 });
 
@@ -44,9 +44,9 @@ it('requests of other units than tokens are kept and summed up by their units', 
   const { write, reader } = await open();
   const spoken = record({ characters: 12_345, searches: 4 });
   await write(record({ images: 2 }), record({ images: 1, seconds: 90 }), spoken);
-  const { requests } = await reader.requests(admin, {}, 10);
+  const { requests } = await reader.listRequests(admin, {}, 10);
   expect(requests).toMatchObject([{ characters: 12_345 }, { images: 1, seconds: 90 }, { images: 2 }]);
-  const report = await reader.report(byKey);
+  const report = await reader.readReport(byKey);
   expect(report.totals).toMatchObject({ images: 3, seconds: 90, characters: 12_345, searches: 4, promptTokens: 30 });
 });
 
@@ -61,26 +61,26 @@ it('totals are reported by day, in steps without a gap, by any group and filter'
     record({ at: Date.UTC(2026, 11, 1), outcome: 'cancelled' }),
   );
   const range = { from: Date.UTC(2026, 10, 20, 7), to: Date.UTC(2026, 10, 22, 1) };
-  const byModel = await reader.report({ ...byKey, ...range, step: 'day', by: 'model' });
+  const byModel = await reader.readReport({ ...byKey, ...range, step: 'day', by: 'model' });
   expect(byModel.times).toEqual([20, 21, 22].map((date) => Date.UTC(2026, 10, date)));
   expect(byModel.totals).toMatchObject({ requests: 3, failed: 1, cancelled: 0, promptTokens: 30, cost: 2_005 });
   const counts = byModel.groups.map(({ id, steps }) => [id, ...steps.map(({ requests }) => requests)].join(' '));
   expect(counts).toEqual(['m1 1 0 1', 'm2 0 1 0']);
-  const ofUser = await reader.report({ ...byKey, filter: { user: 'u1', tier: 'cloud' } });
+  const ofUser = await reader.readReport({ ...byKey, filter: { user: 'u1', tier: 'cloud' } });
   expect(ofUser.groups).toMatchObject([{ id: 'k1', totals: { requests: 1, cost: 5 } }]);
   const year = { from: Date.UTC(2026, 0, 1), to: Date.UTC(2027, 0, 1) };
-  const months = await reader.report({ ...byKey, ...year, by: 'team' });
+  const months = await reader.readReport({ ...byKey, ...year, by: 'team' });
   expect(months.times).toHaveLength(12);
   expect(months.totals).toMatchObject({ requests: 4, cancelled: 1 });
-  expect(Object.fromEntries(await reader.keyNames(['k1', 'k2', 'k3']))).toEqual({ k1: 'laptop', k2: 'ci' });
+  expect(Object.fromEntries(await reader.readKeyNames(['k1', 'k2', 'k3']))).toEqual({ k1: 'laptop', k2: 'ci' });
 });
 
 it('totals show a person only their own keys and teams', async () => {
   const { write, reader } = await open();
   await write(record(), record(ofTeam), record({ key: { id: 'k3', name: 'router' }, owner: undefined }));
   const seen = async (viewer: UsageViewer): Promise<string[]> => {
-    const report = await reader.report({ ...byKey, viewer });
-    const { requests } = await reader.requests(viewer, {}, 10);
+    const report = await reader.readReport({ ...byKey, viewer });
+    const { requests } = await reader.listRequests(viewer, {}, 10);
     expect(report.groups.map(({ id }) => id).toSorted()).toEqual(requests.map(({ key }) => key.id).toSorted());
     return requests.map(({ key }) => key.id).toSorted();
   };
@@ -104,7 +104,7 @@ it('totals are written even beside a request whose tool has half a surrogate pai
   const names = ['a\ud800b', '\\ud800', '𝕏', 'plain'];
   for (const asked of names) ledger.add(record({ asked, model: undefined }));
   await ledger.close();
-  const { groups } = await reader.report({ ...byKey, by: 'model' });
+  const { groups } = await reader.readReport({ ...byKey, by: 'model' });
   expect(groups.map(({ id }) => id).toSorted()).toEqual(names.toSorted());
 });
 
@@ -112,9 +112,9 @@ it('totals stay complete when a period has too many keys and models', async () =
   const { write, reader } = await open({ maxFields: 10 });
   const of = (id: string) => record({ key: { id, name: id } });
   await write(of('k1'), of('k2'), of('new'), of('k1'));
-  const { groups } = await reader.report({ ...byKey, filter: { model: 'other' } });
+  const { groups } = await reader.readReport({ ...byKey, filter: { model: 'other' } });
   expect(groups).toMatchObject([{ id: 'other', totals: { requests: 1, cost: 1_000 } }]);
-  expect((await reader.report(byKey)).totals).toMatchObject({ requests: 4, cost: 4_000 });
+  expect((await reader.readReport(byKey)).totals).toMatchObject({ requests: 4, cost: 4_000 });
 });
 
 const some = (count: number, fieldsOf: (at: number) => Partial<UsageRecord> = () => ({})): UsageRecord[] =>
@@ -123,11 +123,11 @@ const some = (count: number, fieldsOf: (at: number) => Partial<UsageRecord> = ()
 it('single requests are listed newest first, in pages, and filtered', async () => {
   const { write, reader } = await open();
   await write(...some(25, (at) => ({ id: `page-${at}`, outcome: at % 5 === 0 ? 'failed' : 'done' })));
-  const pages = await allPages((place?: string) => reader.requests(admin, {}, 10, place));
+  const pages = await allPages((place?: string) => reader.listRequests(admin, {}, 10, place));
   expect(pages.map(({ requests }) => requests.length)).toEqual([10, 10, 5]);
   const ids = pages.flatMap(({ requests }) => requests.map(({ id }) => id));
   expect(ids).toEqual(Array.from({ length: 25 }, (_, index) => `page-${24 - index}`));
-  const failed = await reader.requests(admin, { outcome: 'failed', key: 'k1' }, 10);
+  const failed = await reader.listRequests(admin, { outcome: 'failed', key: 'k1' }, 10);
   expect(failed.requests).toHaveLength(5);
 });
 
@@ -157,23 +157,23 @@ it('the ledger counts a batch once even if the reply was lost', async () => {
   for (const each of some(100, () => ({ at: Date.now(), id: 'again' }))) ledger.add(each);
   // Let requests through, and no replies.
   proxy.pauseAnswers();
-  await until(async () => (await reader.requests(admin, {}, 200)).requests.length === 100);
+  await until(async () => (await reader.listRequests(admin, {}, 200)).requests.length === 100);
   // The connection breaks and comes back: the batch is sent again.
   proxy.cut();
   proxy.resume();
   ledger.add(record({ at: Date.now(), id: 'after' }));
-  await until(async () => (await reader.requests(admin, {}, 1)).requests[0]?.id === 'after');
+  await until(async () => (await reader.listRequests(admin, {}, 1)).requests[0]?.id === 'after');
   const now = Date.now();
-  expect((await reader.report({ ...byKey, from: now, to: now + 1 })).totals.requests).toBe(101);
-  expect((await reader.requests(admin, {}, 200)).requests).toHaveLength(101);
-  expect((await reader.overview(admin, '24h', 1)).totals.requests).toBe(101);
-  expect(await reader.byId(admin, 'again')).toHaveLength(8);
+  expect((await reader.readReport({ ...byKey, from: now, to: now + 1 })).totals.requests).toBe(101);
+  expect((await reader.listRequests(admin, {}, 200)).requests).toHaveLength(101);
+  expect((await reader.readOverview(admin, '24h', 1)).totals.requests).toBe(101);
+  expect(await reader.findById(admin, 'again')).toHaveLength(8);
 });
 
 it('the ledger writes again what a new primary does not have, and only that', async () => {
   const { ledger, redis, prefix } = await open();
   const { reader, redis: direct } = await open({}, await openKeyStore(undefined, prefix));
-  const count = async (): Promise<number> => (await reader.requests(admin, {}, 200)).requests.length;
+  const count = async (): Promise<number> => (await reader.listRequests(admin, {}, 200)).requests.length;
   ledger.add(record({ id: 'replicated' }));
   await until(async () => (await count()) === 1);
   const names = await direct.keys(`${prefix}usage:*`);
@@ -187,9 +187,9 @@ it('the ledger writes again what a new primary does not have, and only that', as
   ledger.add(record({ id: 'later' }));
   await until(async () => (await count()) === 3);
   await ledger.close();
-  const { requests } = await reader.requests(admin, {}, 200);
+  const { requests } = await reader.listRequests(admin, {}, 200);
   expect(requests.map(({ id }) => id)).toEqual(['later', 'not replicated', 'replicated']);
-  expect((await reader.report(byKey)).totals.requests).toBe(3);
+  expect((await reader.readReport(byKey)).totals.requests).toBe(3);
 });
 
 it('the ledger waits for Redis to come back, and counts what is too much', async () => {
@@ -197,12 +197,12 @@ it('the ledger waits for Redis to come back, and counts what is too much', async
   const { ledger } = await open({ maxWaiting: 700 }, behind);
   const { reader } = await open({}, direct);
   ledger.add(record());
-  await until(async () => (await reader.requests(admin, {}, 10)).requests.length === 1);
+  await until(async () => (await reader.listRequests(admin, {}, 10)).requests.length === 1);
   proxy.cut();
   for (const each of some(2_000)) ledger.add(each);
   await until(() => ledger.dropped > 0);
   const { dropped } = ledger;
   proxy.resume();
-  await until(async () => (await reader.report(byKey)).totals.requests === 2_001 - dropped);
+  await until(async () => (await reader.readReport(byKey)).totals.requests === 2_001 - dropped);
   expect(dropped).toBeLessThanOrEqual(1_300);
 });

@@ -35,19 +35,21 @@ it('a party over its limit of requests a minute is refused for a second without 
   onTestFinished(() => void vi.useRealTimers());
   const [party, other] = [keyWith({ requestsPerMinute: 1 }), keyWith({ requestsPerMinute: 1 }, 'k2')];
   await open.reserve([party]);
-  expect(open.keeper.knownRefusal([party])).toBeUndefined();
+  expect(open.keeper.findKnownRefusal([party])).toBeUndefined();
   const refused = await open.keeper.reserve([party], nothing);
-  expect(refused.granted ? undefined : open.keeper.knownRefusal([other, party])).toBe(refused.granted || refused.error);
-  expect(open.keeper.knownRefusal([other])).toBeUndefined();
+  expect(refused.granted ? undefined : open.keeper.findKnownRefusal([other, party])).toBe(
+    refused.granted || refused.error,
+  );
+  expect(open.keeper.findKnownRefusal([other])).toBeUndefined();
   vi.advanceTimersByTime(1_000);
-  expect(open.keeper.knownRefusal([party])).toBeUndefined();
+  expect(open.keeper.findKnownRefusal([party])).toBeUndefined();
 });
 
 it('a party over another limit may still be served, so Redis is called', async () => {
   const party = keyWith({ tokensPerMinute: 1_000, concurrentRequests: 1 });
   await open.reserve([party], tokens(900));
   expect(await isGranted(party, tokens(200))).toBe(false);
-  expect(open.keeper.knownRefusal([party])).toBeUndefined();
+  expect(open.keeper.findKnownRefusal([party])).toBeUndefined();
 });
 
 it('a negative amount gives nothing of a budget back', async () => {

@@ -20,7 +20,7 @@ describe('a share', () => {
     const share = granted();
     const drawn = Array.from({ length: 12 }, () => share.draw(amount, 1_020));
     expect(drawn.filter(Boolean)).toHaveLength(10);
-    expect(share.status()[0]?.day.reserved.tokens).toBe(1_000);
+    expect(share.readUses()[0]?.day.reserved.tokens).toBe(1_000);
   });
 
   it('gets back the rest of what a request has drawn when the request ends', () => {

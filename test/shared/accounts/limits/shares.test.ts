@@ -1,7 +1,7 @@
 import { describe, expect, inject, it, vi } from 'vitest';
 import type { LimitKeeperTimes } from '#shared/accounts/limits/limit-keeper.ts';
 import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
-import { scriptParty } from '#shared/accounts/limits/party-use.ts';
+import { toScriptParty } from '#shared/accounts/limits/party-use.ts';
 import { RedisScript } from '#shared/accounts/redis/redis-script.ts';
 import { findTightestLimit } from '#shared/accounts/limits/measures.ts';
 import { openLimitNode, warm, type LimitNode } from '../../../helpers/accounts/open-limit-node.ts';
@@ -161,7 +161,7 @@ describe('a share', () => {
     const script = new RedisScript(new URL('reservations.lua', lua), new URL('share.lua', lua));
     const none = { requests: 0, tokens: 0, cost: 0 };
     const report = async (number: number, fields: object): Promise<unknown> => {
-      const same = { prefix: `${prefix}limit:`, id: 's1', number, keepMs: 60_000, parties: [scriptParty(key)] };
+      const same = { prefix: `${prefix}limit:`, id: 's1', number, keepMs: 60_000, parties: [toScriptParty(key)] };
       const still = { begun: 0, running: 0, spent: nothing, drawn: nothing, free: none, least: none };
       const reply = (await script.run(redis, { args: { ...same, ...still, ...fields } })) as unknown[];
       return reply.slice(0, 5);

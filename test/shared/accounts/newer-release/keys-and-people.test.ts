@@ -12,7 +12,7 @@ beforeEach(() => void ({ prefix, redis } = open));
 
 /** A key of this name, and what its record in Redis is called. */
 async function makeKey(name: string) {
-  const { raw, record } = await createKey(open.store, { kind: 'team', name, class: 'normal' });
+  const { rawKey: raw, record } = await createKey(open.store, { kind: 'team', name, class: 'normal' });
   return { raw, id: record.id, at: `${prefix}key:${record.id}` };
 }
 
@@ -56,9 +56,9 @@ it('a key of a newer release passes everything on to its successor', async () =>
   const next = made(await rotateKey(open.store, old, { createdBy: ada.id, overlapMs: 1_000 }));
   const { id, hash, createdAt } = next.record;
   const passedOn = { ...newerKey, kind: 'user', name: 'mine', ownerId: ada.id, createdBy: ada.id, countedAs: old.id };
-  const own = { id, hash, firstFour: next.raw.slice(-40, -36), lastFour: next.raw.slice(-4) };
+  const own = { id, hash, firstFour: next.rawKey.slice(-40, -36), lastFour: next.rawKey.slice(-4) };
   expect(await redis.hgetall(`${prefix}key:${id}`)).toEqual({ ...passedOn, ...own, createdAt: String(createdAt) });
-  expect(await verify(next.raw)).toMatchObject({ id });
+  expect(await verify(next.rawKey)).toMatchObject({ id });
 });
 
 const garbage: [string, (name: string) => Promise<unknown>][] = [
@@ -114,8 +114,8 @@ it('an owner whose record cannot be read makes only their own keys unusable', as
   await redis.hset(`${prefix}user:${ada.id}`, 'limits', 'hunter2');
   // Both may have been made in the same millisecond.
   const listed = (await open.store.list()).toSorted((one, two) => one.name.localeCompare(two.name));
-  expect(listed).toMatchObject([{ name: 'mine', owner: { blocked: true } }, { name: 'other' }]);
-  await expect(verify(mine.raw)).rejects.toMatchObject({ code: 'store_unavailable' });
+  expect(listed).toMatchObject([{ name: 'mine', owner: { isBlocked: true } }, { name: 'other' }]);
+  await expect(verify(mine.rawKey)).rejects.toMatchObject({ code: 'store_unavailable' });
   expect(await verify(other.raw)).toMatchObject({ name: 'other' });
 });
 
@@ -134,7 +134,7 @@ it('a person of a newer release has the lowest role in place of one that this re
 it('a person of a newer release gets the role that the invitation names, even if this release does not define it', async () => {
   const ada = await makeAdmin(open);
   const { invitations, links, users } = open.accounts;
-  const asked = { email: 'b@example.com', role: 'member', invitedBy: ada.id, ms: 60_000 } as const;
+  const asked = { email: 'b@example.com', role: 'member', invitedBy: ada.id, usableMs: 60_000 } as const;
   const { token, invitation } = made(await invitations.create(asked));
   await redis.hset(`${prefix}invitation:${invitation.id}`, { role: 'auditor', note: 'hello' });
   expect(await invitations.list()).toMatchObject([{ role: 'member', email: 'b@example.com' }]);

@@ -15,13 +15,13 @@ it('the price of a newer release holds, and keeps what this release does not def
   const { redis, prefix } = open;
   const lines: string[] = [];
   const log = pino({ level: 'warn' }, new Writable({ write: (line, _, done) => (lines.push(String(line)), done()) }));
-  const prices = new PriceTable({ redis, prefix, log, registered: () => ({}), announce: async () => undefined });
+  const prices = new PriceTable({ redis, prefix, log, registeredPrices: () => ({}), announce: async () => undefined });
   onTestFinished(() => prices.close());
   const price = { input: 1, output: 2, asOf: '2026-11-01' };
   const m = JSON.stringify({ ...price, frame: 3 });
   await redis.hset(`${prefix}prices`, { m, bad: 'hunter2', free: '{"input":"0"}' });
   for (let time = 0; time < 2; time++) await prices.refresh();
-  expect(prices.changed('m')).toEqual(price);
+  expect(prices.findChanged('m')).toEqual(price);
   expect(prices.priceOf('gpu', 'bad')).toBeUndefined();
   await prices.change('m', { ...price, input: 5 });
   expect(JSON.parse((await redis.hget(`${prefix}prices`, 'm')) ?? '')).toEqual({ ...price, input: 5, frame: 3 });
@@ -37,7 +37,7 @@ it('use that a newer release has written down is listed and exported, in words t
   for (const entry of ['hunter2', JSON.stringify(newer), '{"id":"hunter2"}', '[]'])
     await redis.xadd(`${prefix}usage:requests`, '*', 'r', entry);
   const reader = new UsageReader(redis, prefix, open.noteUnreadable);
-  const { requests } = await reader.requests(admin, {}, 10);
+  const { requests } = await reader.listRequests(admin, {}, 10);
   expect(requests).toMatchObject([{ id: 'r1', outcome: 'failed' }]);
   expect(requests[0]?.tier).toBeUndefined();
   const exported = [];
@@ -58,7 +58,7 @@ it('use that a newer release has written down is summed up where rows and counts
   });
   const reader = new UsageReader(redis, prefix);
   const range = { from: Date.UTC(2026, 10, 21), to: Date.UTC(2026, 10, 22) };
-  const report = await reader.report({ viewer: admin, ...range, step: 'day', by: 'key', filter: {} });
+  const report = await reader.readReport({ viewer: admin, ...range, step: 'day', by: 'key', filter: {} });
   expect(report.totals.requests).toBe(3);
 });
 

@@ -9,7 +9,7 @@ async function openTables(registered: Record<string, TokenPrice> = {}) {
   const announced: string[] = [];
   const open = (): PriceTable => {
     const announce = async () => void announced.push('changed');
-    const table = new PriceTable({ redis, prefix, log, registered: () => registered, announce });
+    const table = new PriceTable({ redis, prefix, log, registeredPrices: () => registered, announce });
     onTestFinished(() => table.close());
     return table;
   };

@@ -127,7 +127,7 @@ describe('an access token', () => {
       if (who === 'program') await open.programs.store.signOut(programId);
       else await open.accounts.users.endSessions(open.ada.id);
       const away = async () => Promise.reject(new RouterError('store_unavailable', 'away'));
-      const reads = [vi.spyOn(node.store, 'signedOut'), vi.spyOn(store.accounts.users, 'find')];
+      const reads = [vi.spyOn(node.store, 'listSignedOut'), vi.spyOn(store.accounts.users, 'find')];
       for (const read of reads) read.mockImplementation(away);
       node.verifier.markStale();
       expect(await verify(node, tokens.accessToken)).toMatchObject({ ownerId: open.ada.id });
@@ -172,9 +172,9 @@ it('a change of a program that is signed out ends its token on a node that gets 
   // It has expired, but the clocks of nodes may differ by half a minute.
   passTime(900_000 + 20_000);
   await expect(verify(open.addNode(), tokens.accessToken)).rejects.toMatchObject(invalid);
-  expect(await open.programs.store.signedOut()).toEqual([programId]);
+  expect(await open.programs.store.listSignedOut()).toEqual([programId]);
   passTime(11_000);
-  expect(await open.programs.store.signedOut()).toEqual([]);
+  expect(await open.programs.store.listSignedOut()).toEqual([]);
 });
 
 it('a change of a person ends or changes their tokens on a node that gets the announcement, and on one that missed it once it reconnects', async () => {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { tokenHash } from '#shared/accounts/people/secret-token.ts';
+import { hashToken } from '#shared/accounts/people/secret-token.ts';
 import { asked, issued, openPrograms, type IssuedTokens } from '../../../helpers/accounts/open-programs.ts';
 import { passTime } from '../../../helpers/pass-time.ts';
 import { useForEach } from '../../../helpers/use-for-each.ts';
@@ -51,7 +51,7 @@ describe('the sign-in of a program', () => {
     const again = issued(await claim(deviceCode, 'one'));
     expect(again).toMatchObject({ programId: first.programId, tokens: { refreshToken: first.tokens.refreshToken } });
     expect(await ofAda()).toHaveLength(1);
-    const claimsFor = await open.redis.pttl(`${open.prefix}device:${tokenHash(deviceCode)}`);
+    const claimsFor = await open.redis.pttl(`${open.prefix}device:${hashToken(deviceCode)}`);
     expect(claimsFor > 30_000 && claimsFor <= 60_000).toBe(true);
     await renew(again);
     expect(await claim(deviceCode, 'one')).toEqual({ state: 'expired' });
@@ -124,7 +124,7 @@ describe('the sign-in of a program', () => {
   it('leaves no code in the store that could be used', async () => {
     const { deviceCode } = await begin();
     const names = await open.redis.keys(`${open.prefix}*`);
-    expect(names).toContain(`${open.prefix}device:${tokenHash(deviceCode)}`);
+    expect(names).toContain(`${open.prefix}device:${hashToken(deviceCode)}`);
     expect(names.join('\n')).not.toContain(deviceCode);
   });
 });
@@ -138,7 +138,7 @@ describe('a signed-in program', () => {
     const { programId } = first;
     expect(await refresh(first)).toEqual({ state: 'replayed', programId, userId: open.ada.id });
     expect(await refresh(third)).toEqual({ state: 'unknown' });
-    expect(await open.programs.store.signedOut()).toEqual([first.programId]);
+    expect(await open.programs.store.listSignedOut()).toEqual([first.programId]);
   });
 
   it('gets the same refresh token again when the answer was lost, for 15 minutes, and as long as that was not used', async () => {
@@ -191,7 +191,9 @@ describe('a signed-in program', () => {
     const own = await open.signIn();
     await users.endSessions(open.ada.id);
     expect(await refresh(own)).toMatchObject(ended);
-    expect((await open.programs.store.signedOut()).toSorted()).toEqual([ofTeam.programId, own.programId].toSorted());
+    expect((await open.programs.store.listSignedOut()).toSorted()).toEqual(
+      [ofTeam.programId, own.programId].toSorted(),
+    );
   });
 
   it('stays signed in for 180 days at most, however often it is refreshed', async () => {
@@ -267,6 +269,6 @@ describe('a signed-in program', () => {
     expect(ended).toEqual([first.programId, first.programId]);
     const ids = (await ofAda()).map(({ id }) => id);
     expect([ids.length, ids.includes(first.programId)]).toEqual([50, false]);
-    expect(await open.programs.store.signedOut()).toEqual([first.programId]);
+    expect(await open.programs.store.listSignedOut()).toEqual([first.programId]);
   });
 });

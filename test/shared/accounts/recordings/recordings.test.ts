@@ -52,7 +52,7 @@ describe('a recording', () => {
     expect(await keep('r1')).toBe('kept');
     expect(await recordings.find('r1')).toMatchObject([{ owner: 'ada', facts: factsOf('r1') }]);
     const found = made((await recordings.find('r1'))[0]);
-    const read = made(await recordings.read(found));
+    const read = made(await recordings.readContent(found));
     expect([read.request.toString(), read.answer.toString()]).toEqual(['the prompt', 'aaaaaaaaaa']);
     expect([await recordings.delete(found), await recordings.delete(found)]).toEqual([true, false]);
     expect(await recordings.find('r1')).toEqual([]);
@@ -100,7 +100,7 @@ describe('a recording', () => {
     await keep('r1');
     await keep('r1', { bytes: 20 });
     const [found] = await recordings.find('r1');
-    expect(found && (await recordings.read(found))?.answer).toHaveLength(20);
+    expect(found && (await recordings.readContent(found))?.answer).toHaveLength(20);
     expect(await listed()).toEqual(['r1']);
     await keep('r1', ofBlue);
     const owners = async () => (await recordings.find('r1')).map(({ owner }) => owner).toSorted();

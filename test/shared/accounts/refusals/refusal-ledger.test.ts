@@ -29,7 +29,7 @@ async function open(of?: OpenKeyStore) {
     await writer.close();
   };
   const reader = new RefusalReader(redis, prefix);
-  const total = async (change: Partial<RefusalQuery> = {}) => (await reader.report(lately(change))).total;
+  const total = async (change: Partial<RefusalQuery> = {}) => (await reader.readReport(lately(change))).total;
   return { ledger, write, redis, prefix, reader, total };
 }
 
@@ -50,13 +50,13 @@ describe('refusals', () => {
     await write(limited, limited, denied, refusal('invalid_api_key', router), refusal('invalid_api_key'));
     for (const step of ['hour', 'day', 'month'] as const) {
       expect(await total({ step })).toBe(5);
-      expect((await reader.report(lately({ step }))).groups).toMatchObject([
+      expect((await reader.readReport(lately({ step }))).groups).toMatchObject([
         { id: 'rate_limit_exceeded', count: 2, rows: [{ key: 'k1', user: 'ada', team: '', count: 2 }] },
         { id: 'invalid_api_key', count: 2 },
         { id: 'permission_denied', count: 1, rows: [{ key: 'k2', user: '', team: 'crew', count: 1 }] },
       ]);
     }
-    const byKey = await reader.report(lately({ by: 'key' }));
+    const byKey = await reader.readReport(lately({ by: 'key' }));
     const counts = Object.fromEntries(byKey.groups.map(({ id, count }) => [id, count]));
     expect(counts).toEqual({ k1: 2, k2: 1, k3: 1, '': 1 });
     expect(await total({ filter: { user: 'ada' } })).toBe(2);
@@ -67,7 +67,7 @@ describe('refusals', () => {
     const { write, reader, total } = await open();
     await write(...[laptop, ofTeam, router, undefined].map((key) => refusal('permission_denied', key)));
     const seenBy = async (viewer: UsageViewer) => {
-      const samples = await reader.samples(lately({ viewer }));
+      const samples = await reader.listSamples(lately({ viewer }));
       return [await total({ viewer }), samples.map(({ key }) => key)];
     };
     expect(await seenBy(admin)).toEqual([4, expect.arrayContaining(['k1', 'k2', 'k3', undefined])]);
@@ -80,7 +80,7 @@ describe('refusals', () => {
     const { write, reader } = await open();
     const spent = (at: number) => refusal('insufficient_quota', laptop, { requestId: `r${at}`, asked: 'demo' });
     await write(...Array.from({ length: 50 }, (_, at) => spent(at)), refusal('overloaded', laptop));
-    const samples = await reader.samples(lately());
+    const samples = await reader.listSamples(lately());
     const common = { at: expect.any(Number), key: 'k1', owner: { kind: 'user', id: 'ada' }, message: 'Why.' };
     expect(samples.toSorted((a, b) => a.code.localeCompare(b.code))).toEqual([
       { ...common, id: 'r0', code: 'insufficient_quota', status: 429, model: 'demo' },
@@ -96,7 +96,7 @@ describe('refusals', () => {
       refusal(code, laptop, { error: new RouterError(code, `Not ${secret}.`), asked: secret });
     const byUpstream = new RouterError('overloaded', secret, { byUpstream: true });
     await write(...codes.map(telling), refusal('overloaded', laptop, { error: byUpstream }));
-    const samples = await reader.samples(lately());
+    const samples = await reader.listSamples(lately());
     expect(samples).toHaveLength(6);
     for (const sample of samples) expect([sample.message, sample.model]).toEqual([undefined, undefined]);
     const stored = await redis.xrange(`${prefix}usage:refusals:samples-of-keys`, '-', '+');
@@ -111,7 +111,7 @@ describe('refusals', () => {
     for (let count = 0; count < 300; count += 1) await redis.xadd(stream, '*', 'r', nobody);
     await write(refusal('missing_key'));
     expect(await redis.xlen(stream)).toBe(50);
-    expect((await reader.samples(lately())).filter(({ key }) => key === 'k1')).toHaveLength(1);
+    expect((await reader.listSamples(lately())).filter(({ key }) => key === 'k1')).toHaveLength(1);
   });
 
   it('expire: hours after eight days, days after ninety', async () => {
@@ -148,7 +148,7 @@ it('a hundred thousand refusals of as many keys take a bounded number of rows, a
   expect(most).toBeLessThanOrEqual(1_001);
   await ledger.close();
   for (let writer = 0; writer < 4; writer += 1) await write(...some());
-  const { groups, total } = await reader.report(lately());
+  const { groups, total } = await reader.readReport(lately());
   expect(total).toBe(104_000);
   expect(groups[0]?.rows.find(({ key }) => key === 'other')?.count).toBeGreaterThan(99_000);
   const now = new Date().toISOString();

@@ -12,12 +12,12 @@ function version(basedOn: number, text: string) {
 }
 
 it('the versions of the registry are none at first, then numbered, and keep text, content, time, person and note', async () => {
-  expect([await versions.newest(), await versions.find(1)]).toEqual([undefined, undefined]);
+  expect([await versions.findNewest(), await versions.find(1)]).toEqual([undefined, undefined]);
   expect(await versions.list()).toEqual([]);
   const before = Date.now() - 2_000;
   expect(await versions.add({ ...version(0, 'one'), note: 'The first.' })).toEqual({ stored: 1 });
   expect(await versions.add({ ...version(1, 'two'), by: 'p2', revertOf: 1 })).toEqual({ stored: 2 });
-  const around = [await versions.newest(), await versions.before(2), await versions.before(1)];
+  const around = [await versions.findNewest(), await versions.findPrevious(2), await versions.findPrevious(1)];
   expect(around.map((each) => each?.number)).toEqual([2, 1, undefined]);
   const first = await versions.find(1);
   expect(first).toMatchObject({ number: 1, text: 'one', config: { models: { one: {} } }, by: 'p1' });
@@ -26,7 +26,7 @@ it('the versions of the registry are none at first, then numbered, and keep text
     { number: 2, by: 'p2', bytes: 3, revertOf: 1 },
     { number: 1, by: 'p1', bytes: 3, note: 'The first.' },
   ]);
-  expect((await versions.find(2))?.etag).toBe((await versions.newest())?.etag);
+  expect((await versions.find(2))?.etag).toBe((await versions.findNewest())?.etag);
 });
 
 it('the versions of the registry are refused when they are based on another one than the newest', async () => {

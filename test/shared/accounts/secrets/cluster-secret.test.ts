@@ -36,10 +36,10 @@ it('the secret of a cluster becomes known when Redis, away at the start, answers
   await until(() => behind.redis.status !== 'ready');
   const secret = secretOf(behind);
   const keys = new OwnerKeys(() => secret.secrets);
-  expect(keys.ofGrant('owner')).toBeUndefined();
+  expect(keys.deriveGrantKeys('owner')).toBeUndefined();
   expect(keys.storeSealer('owner')).toBeUndefined();
   proxy.resume();
-  await until(() => keys.ofGrant('owner') !== undefined);
+  await until(() => keys.deriveGrantKeys('owner') !== undefined);
   const [known] = secret.secrets;
   await direct.redis.del(`${direct.prefix}cluster-secret`);
   const other = secretOf(direct);
@@ -74,9 +74,9 @@ const [first, second] = [randomBytes(32), randomBytes(32)];
 
 it('the keys of an owner are the same on every node, differ by owner, secret and purpose, and do not contain the secret', () => {
   const [here, there, elsewhere] = [first, first, second].map((secret) => new OwnerKeys(() => [secret]));
-  expect(here?.ofGrant('a')).toBe(there?.ofGrant('a'));
-  expect(here?.ofGrant('a')).not.toBe(here?.ofGrant('b'));
-  expect(here?.ofGrant('a')).not.toContain(first.toString('base64url'));
+  expect(here?.deriveGrantKeys('a')).toBe(there?.deriveGrantKeys('a'));
+  expect(here?.deriveGrantKeys('a')).not.toBe(here?.deriveGrantKeys('b'));
+  expect(here?.deriveGrantKeys('a')).not.toContain(first.toString('base64url'));
   const sealed = here?.storeSealer('a')?.seal('text') ?? '';
   expect(there?.storeSealer('a')?.unseal(sealed)).toBe('text');
   for (const sealer of [here?.storeSealer('b'), elsewhere?.storeSealer('a')])

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { claimAt, findRule, matchesGlob } from '#shared/accounts/token-issuers/find-rule.ts';
+import { findClaim, findRule, matchesGlob } from '#shared/accounts/token-issuers/find-rule.ts';
 import { least } from '../../../helpers/least.ts';
 import { timeOf } from '../../../helpers/time-of.ts';
 
@@ -15,15 +15,15 @@ const projected = {
 };
 
 it('a claim is found below names that contain dots', () => {
-  expect(claimAt(projected, 'kubernetes.io.namespace')).toBe('ml');
-  expect(claimAt(projected, 'kubernetes.io.serviceaccount.name')).toBe('trainer');
-  expect(claimAt({ 'a.b': { c: 1 }, a: { 'b.c': 2 }, 'a.b.c': 3 }, 'a.b.c')).toBe(3);
-  expect(claimAt({ a: { 'b.c': 2 } }, 'a.b.c')).toBe(2);
+  expect(findClaim(projected, 'kubernetes.io.namespace')).toBe('ml');
+  expect(findClaim(projected, 'kubernetes.io.serviceaccount.name')).toBe('trainer');
+  expect(findClaim({ 'a.b': { c: 1 }, a: { 'b.c': 2 }, 'a.b.c': 3 }, 'a.b.c')).toBe(3);
+  expect(findClaim({ a: { 'b.c': 2 } }, 'a.b.c')).toBe(2);
 });
 
 it('a claim is not found in what every object has, nor in lists and texts', () => {
   const paths = 'constructor.name __proto__.toString aud.0 aud.length sub.length nothing.at.all';
-  for (const path of paths.split(' ')) expect(claimAt(projected, path), path).toBeUndefined();
+  for (const path of paths.split(' ')) expect(findClaim(projected, path), path).toBeUndefined();
 });
 
 const ruleFor = (match: Record<string, string[]>) =>

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { RedisScript } from '#shared/accounts/redis/redis-script.ts';
-import { retryDelay } from '#shared/accounts/webhooks/retry-delay.ts';
-import { createEventId, scriptEvent } from '#shared/accounts/webhooks/webhook-outbox.ts';
+import { computeRetryDelay } from '#shared/accounts/webhooks/compute-retry-delay.ts';
+import { createEventId, toScriptEvent } from '#shared/accounts/webhooks/webhook-outbox.ts';
 import { made } from '../../../helpers/accounts/made.ts';
 import { makeAdmin } from '../../../helpers/accounts/open-key-store.ts';
 import { openTestWebhooks } from '../../../helpers/webhooks/open-test-webhooks.ts';
@@ -27,15 +27,15 @@ it('an endpoint has a secret that is shown once and sealed at rest, for its owne
   expect(JSON.stringify(stored)).not.toContain(secret.slice(6, 30));
   const found = made(await endpoints.find(endpoint.id));
   expect(found).toMatchObject({ owner: 'router', url, events: ['batch.*'] });
-  expect(endpoints.signingSecrets(found)).toEqual([secret]);
-  expect(endpoints.signingSecrets({ ...found, owner: 'user:eve' })).toBeUndefined();
+  expect(endpoints.unsealSigningSecrets(found)).toEqual([secret]);
+  expect(endpoints.unsealSigningSecrets({ ...found, owner: 'user:eve' })).toBeUndefined();
 });
 
 it('an endpoint signs with the secret before too until the overlap has passed', async () => {
   const { endpoints, endpoint, secret: first } = await openWithEndpoint();
   const second = await endpoints.rotate(endpoint, 60_000);
   const third = await endpoints.rotate(endpoint, 60_000);
-  const secretsNow = async () => endpoints.signingSecrets(made(await endpoints.find(endpoint.id)));
+  const secretsNow = async () => endpoints.unsealSigningSecrets(made(await endpoints.find(endpoint.id)));
   expect(await secretsNow()).toEqual([third, second, first]);
   const fourth = await endpoints.rotate(endpoint, 0);
   expect(await secretsNow()).toEqual([fourth]);
@@ -103,7 +103,7 @@ it('an event is stored by a script together with the change that it reports', as
   const emit = new URL('../../../../shared/accounts/webhooks/lua/emit.lua', import.meta.url);
   const script = new RedisScript(emit, new URL('change-and-emit.lua', import.meta.url));
   const facts = { type: 'batch.expired' as const, data: { list: [], o: {} } };
-  const event = scriptEvent({ id: createEventId(), owners: ['router'], ...facts });
+  const event = toScriptEvent({ id: createEventId(), owners: ['router'], ...facts });
   expect(await script.run(redis, { args: { prefix, event } })).toBe(1);
   expect(await redis.get(`${prefix}state`)).toBe('expired');
   expect(await sent(endpoint.id)).toEqual([facts]);
@@ -177,11 +177,11 @@ it('deliveries that have ended are bounded, expire, and go with their endpoint',
 
 it('deliveries are late for as long as the one that has been due longest waits', async () => {
   const { add, outbox, deliveries, batchEvent, redis, prefix } = await openTestWebhooks();
-  expect(await deliveries.lateMs()).toBe(0);
+  expect(await deliveries.readLateMs()).toBe(0);
   const { endpoint } = await add(url);
   await outbox.emit(batchEvent());
   await redis.zadd(`${prefix}webhook-due`, Date.now() - 60_000, endpoint.id);
-  expect(await deliveries.lateMs()).toBeGreaterThanOrEqual(60_000);
+  expect(await deliveries.readLateMs()).toBeGreaterThanOrEqual(60_000);
 });
 
 /** Returns the times at which a message that always fails is tried, in milliseconds since the first try. */
@@ -189,7 +189,7 @@ function timesOf(random: () => number): number[] {
   const times = [0];
   for (;;) {
     const elapsedMs = times.at(-1) ?? 0;
-    const delay = retryDelay({ attempts: times.length, elapsedMs }, random);
+    const delay = computeRetryDelay({ attempts: times.length, elapsedMs }, random);
     if (delay === undefined) return times;
     times.push(elapsedMs + delay);
   }
@@ -203,9 +203,9 @@ it('retryDelay has the first retries within two minutes, and the last one when a
 });
 
 it('retryDelay spreads retries by a fifth, and never beyond the day', () => {
-  expect(retryDelay({ attempts: 1, elapsedMs: 0 }, () => 0)).toBe(4_000);
-  expect(retryDelay({ attempts: 1, elapsedMs: 0 }, () => 1)).toBe(6_000);
+  expect(computeRetryDelay({ attempts: 1, elapsedMs: 0 }, () => 0)).toBe(4_000);
+  expect(computeRetryDelay({ attempts: 1, elapsedMs: 0 }, () => 1)).toBe(6_000);
   expect(timesOf(() => 1).at(-1)).toBe(dayMs);
-  expect(retryDelay({ attempts: 40, elapsedMs: dayMs - 7 }, () => 1)).toBe(7);
-  expect(retryDelay({ attempts: 2, elapsedMs: dayMs })).toBeUndefined();
+  expect(computeRetryDelay({ attempts: 40, elapsedMs: dayMs - 7 }, () => 1)).toBe(7);
+  expect(computeRetryDelay({ attempts: 2, elapsedMs: dayMs })).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-import { periodNamed, type NamedPeriod } from '#shared/accounts/periods.ts';
+import { computeNamedPeriod, type NamedPeriod } from '#shared/accounts/periods.ts';
 
 /** The labels of the filters of single requests, by the name that the filter has in the URL and in the API. */
 export const requestFilters = {
@@ -45,7 +45,7 @@ export function readRequestQuery(search: URLSearchParams, now: number): RequestQ
   const span = (Object.keys(logSpans) as LogSpan[]).find((each) => each === requestedSpan);
   const [from, to] = [Number(search.get('from')), Number(search.get('to'))];
   const exactSpan = Number.isInteger(from) && Number.isInteger(to) && 0 < from && from < to ? { from, to } : undefined;
-  const spanStart = span && !exactSpan ? periodNamed(span, now).from : undefined;
+  const spanStart = span && !exactSpan ? computeNamedPeriod(span, now).from : undefined;
   const time: Record<string, string> = exactSpan
     ? { from: String(exactSpan.from), to: String(exactSpan.to) }
     : spanStart === undefined

@@ -1,4 +1,4 @@
-import { periodNamed, type NamedPeriod, type Step } from '#shared/accounts/periods.ts';
+import { computeNamedPeriod, type NamedPeriod, type TotalsUnit } from '#shared/accounts/periods.ts';
 import type { UsageGroup, Totals } from '../../../contract/usage.ts';
 import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
 
@@ -25,7 +25,7 @@ export const usageSpans = {
   '30d': { label: 'Last 30 days', step: 'day' },
   '90d': { label: 'Last 90 days', step: 'day' },
   '1y': { label: 'Last 12 months', step: 'month' },
-} as const satisfies Partial<Record<NamedPeriod, { label: string; step: Step }>>;
+} as const satisfies Partial<Record<NamedPeriod, { label: string; step: TotalsUnit }>>;
 export type Span = keyof typeof usageSpans;
 
 export const groupLabels: Record<UsageGroup, string> = {
@@ -69,7 +69,7 @@ export function readUsageQuery(search: URLSearchParams, now = Date.now()): Usage
     Object.entries({ key, team, user }).filter(([, value]) => value !== undefined),
   );
   // The span lasts to the end of today, so that the query stays the same all day and answers can be cached.
-  const { from, to } = periodNamed(span, now);
+  const { from, to } = computeNamedPeriod(span, now);
   const time = { from: String(from), to: String(to) };
   return {
     span,

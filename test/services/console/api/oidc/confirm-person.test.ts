@@ -40,7 +40,7 @@ async function open({ endedMs = 2 * hourMs, slash = '', scopes = ['openid'] } = 
   };
   const node = addNode();
   const subject = { provider: 'company', issuer: provider.issuer, subject: 'grace' };
-  const start = await accounts.settings.readPersonStart('member');
+  const start = await accounts.settings.readNewPersonSettings('member');
   const person = { ...subject, name: 'Grace', email: 'grace@example.com', role: 'member' } as const;
   const grace = await node.externals.create(person, start);
   if (typeof grace === 'string') throw new Error(grace);
@@ -172,7 +172,7 @@ describe('a person whose last confirmation by the provider has expired', () => {
     expect(await externals.beginCheck(grace.id)).toBeDefined();
     const lock = accountNames(prefix).externalCheck(grace.id);
     expect(await redis.pttl(lock)).toBeGreaterThan(40_000);
-    const isChecked = vi.spyOn(externals, 'isChecked');
+    const isChecked = vi.spyOn(externals, 'isBeingChecked');
     const waiting = confirm(grace);
     await until(() => isChecked.mock.calls.length > 0);
     await redis.pexpire(lock, 1);
@@ -254,7 +254,7 @@ describe('a provider', () => {
     const { provider, grace, confirm, externals } = await open({ endedMs: hourMs - 20_000 });
     provider.answerTokens(hanging);
     expect(await confirm(grace)).toBe('confirmed');
-    expect(await externals.isChecked(grace.id)).toBe(false);
+    expect(await externals.isBeingChecked(grace.id)).toBe(false);
   });
 
   it('is not asked by a node that cannot open the refresh token, and nothing ends', async () => {

@@ -21,7 +21,7 @@ async function openApi(...records: UsageRecord[]) {
   for (const each of records) ledger.add(each);
   await ledger.close();
   const announce = async () => undefined;
-  const prices = new PriceTable({ redis, prefix, log: silentLog, registered: () => ({}), announce });
+  const prices = new PriceTable({ redis, prefix, log: silentLog, registeredPrices: () => ({}), announce });
   const audit: unknown[] = [];
   onTestFinished(() => prices.close());
   const { ask, read } = await serveOperations(

@@ -1,7 +1,7 @@
 const firstDelayMs = 5_000;
 const longestDelayMs = 6 * 3_600_000;
 
-/** How many times longer each delay is than the one before: 5 s, 20 s, 80 s, 5 min, 21 min, 85 min, then 6 h at most. */
+/** How many times longer each delay is than the previous delay: 5 s, 20 s, 80 s, 5 min, 21 min, 85 min, then 6 h at most. */
 const factor = 4;
 
 /** Each delay is up to a fifth longer or shorter, so that messages that failed together are not tried again together. */
@@ -15,7 +15,7 @@ const retriedForMs = 24 * 3_600_000;
  * @param attempts number of tries that have failed
  * @param elapsedMs milliseconds since the message was first sent
  */
-export function retryDelay(
+export function computeRetryDelay(
   { attempts: failedTries, elapsedMs }: { attempts: number; elapsedMs: number },
   random: () => number = Math.random,
 ): number | undefined {

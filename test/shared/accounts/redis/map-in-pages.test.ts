@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { mapInPages } from '#shared/accounts/redis/in-pages.ts';
+import { mapInPages } from '#shared/accounts/redis/map-in-pages.ts';
 
 it('a read in pages reads 500 at a time, and returns the answers in order', async () => {
   const all = Array.from({ length: 1_234 }, (_, at) => at);

@@ -3,7 +3,7 @@ import { findBeginning, periodName } from '../periods.ts';
 const dayMs = 86_400_000;
 
 /** Returns the UTC days, such as `2026-11-21`, that ended less than `keptMs` milliseconds ago or have not ended yet, newest first. */
-export function keptDays(keptMs: number, now = Date.now()): string[] {
+export function listKeptDays(keptMs: number, now = Date.now()): string[] {
   const names: string[] = [];
   for (let day = findBeginning('day', now); day + dayMs > now - keptMs; day -= dayMs)
     names.push(periodName('day', day));
