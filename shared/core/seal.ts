@@ -6,7 +6,7 @@ export interface Sealer {
   seal: (text: string) => string;
   /** Seals the bytes of a text, in slices between which the event loop continues. */
   sealBytes: (pieces: readonly Uint8Array[]) => Promise<string>;
-  /** Opens a sealed text; undefined if it was not sealed with this key, or was changed. */
+  /** Opens a sealed text; undefined if the text was sealed with another key, or changed afterwards. */
   unseal: (sealed: string) => string | undefined;
   /** Opens sealed bytes that are not text; undefined as for `unseal`. */
   unsealBytes: (sealed: string) => Buffer | undefined;
@@ -15,7 +15,7 @@ export interface Sealer {
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Bytes of a slice, which takes about 0.2 ms. */
+/** Bytes that are sealed without a pause; this takes about 0.2 ms. */
 const sliceBytes = 256 * 1024;
 
 /**

@@ -72,15 +72,15 @@ export function withInputTokens(error: RouterError, input: number): RouterError 
 }
 
 /**
- * Name of the answer header, the same in every format, that reports the limit of output tokens to which a worker has lowered the client's
- * limit.
+ * Name of an answer header, the same in every format. A worker that has lowered the client's limit of output tokens reports the lower limit
+ * in it.
  */
 export const fittedLimitHeader = 'x-rtr-max-tokens';
 
 const tooLarge = 'max_tokens_too_large';
 
 /**
- * Returns the error for a limit of output tokens above the model's maximum.
+ * Returns the error for a request that allows more output tokens than the model can generate.
  * @param message the message, in the wording from which clients parse the maximum
  */
 export function outputTooLarge(message: string, maximum: number): RouterError {

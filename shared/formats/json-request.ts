@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { RouterError } from '#shared/core/errors.ts';
-import { hasMoreValues, maxRequestValues } from '#shared/core/count-values.ts';
+import { hasMoreValues, maxRequestValues } from '#shared/core/has-more-values.ts';
 import { parseJsonText, type JsonText } from '#shared/core/json-text.ts';
 import { isJsonObject, nestsTooDeeply, type Json } from '#shared/core/json.ts';
 import type { ClientRequest, RequestParameters } from './client-format.ts';

@@ -10,7 +10,7 @@ const defaultRetryAfter = 2;
 const maxSelfRetrySeconds = 60;
 
 /**
- * Returns the headers that say whether and when clients should retry. The SDKs of OpenAI and Anthropic obey them. If a retry makes sense,
+ * Returns the headers that say whether and when clients should retry. The SDKs of OpenAI and Anthropic obey these headers. If a retry makes sense,
  * `retry-after` is a whole number of seconds from 1 to 30. OpenAI's SDK ignores values above 60, and Anthropic's SDK would wait for days.
  * After a rate limit of more than `maxSelfRetrySeconds`, clients are told not to retry.
  */

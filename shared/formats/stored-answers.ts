@@ -34,11 +34,11 @@ export interface StoredAnswers {
   /** Returns request fields that show the worker whether the answer will be stored. */
   storeField: (isStored: boolean) => Readonly<Record<string, Json>>;
   /**
-   * Returns the offset in a piece of the event that ends a stream; -1 if the piece contains no beginning of it. The piece starts at the
-   * beginning of a line. Called for every piece.
+   * Returns the offset in a piece of a stream at which the event that ends the stream begins; -1 if this event does not begin in the piece.
+   * The piece starts at the beginning of a line. Called for every piece.
    */
   lastEventOffset: (piece: Uint8Array) => number;
-  /** Bytes of the longest beginning that identifies such an event. */
+  /** Maximum bytes at the beginning of that event that are needed to recognize it. */
   lastEventMarkBytes: number;
   /** Reads the answer from the event that ends a stream; undefined for an answer not worth storing. */
   readLastEvent: (event: Buffer) => StorableAnswer | undefined;

@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { ClaimOutcome } from '#shared/broker/worker/claimer.ts';
 import type { MeteredJob, WorkerMeter } from '#shared/broker/worker/worker-meter.ts';
-import { bound, BoundCounter, type BoundCount } from '#shared/core/metrics/bound-counter.ts';
+import { getOrBind, BoundCounter, type BoundCount } from '#shared/core/metrics/bound-counter.ts';
 import { BoundHistogram, secondsBuckets, type BoundObservations } from '#shared/core/metrics/bound-histogram.ts';
 import { BoundedNames } from '#shared/core/metrics/bounded-names.ts';
 import { upstreamOutcomes, type UpstreamCall, type UpstreamOutcome } from '#shared/upstream/upstream-call.ts';
@@ -122,12 +122,12 @@ export class WorkerMetrics implements WorkerMeter {
   }
 
   finished({ format, operation, model: name, outcome, code, ms }: MeteredJob): void {
-    const model = this.#models.labelFor(name);
+    const model = this.#models.toLabel(name);
     const labels = { format, operation, model };
     const key = `${format} ${operation} ${model}`;
-    bound(this.#jobCounts, `${key} ${outcome}`, () => this.#jobs.bind({ ...labels, outcome })).add();
-    bound(this.#jobTimes, key, () => this.#durations.bind(labels)).observe(ms / 1000);
-    if (code !== undefined) bound(this.#errorCounts, code, () => this.#errors.bind({ code })).add();
+    getOrBind(this.#jobCounts, `${key} ${outcome}`, () => this.#jobs.bind({ ...labels, outcome })).add();
+    getOrBind(this.#jobTimes, key, () => this.#durations.bind(labels)).observe(ms / 1000);
+    if (code !== undefined) getOrBind(this.#errorCounts, code, () => this.#errors.bind({ code })).add();
   }
 
   paused(): void {

@@ -38,7 +38,7 @@ export async function finishBatch(parts: BatchParts, { batch: id }: BatchJob): P
       const isMine = await work.move(id, endOf(joining, joined, parts.resultsKeptMs));
       if (isMine) {
         log.info({ batch: id }, 'a batch has ended');
-        for (const { noteKept } of Object.values(joined.uploads)) noteKept();
+        for (const { countStored } of Object.values(joined.uploads)) countStored();
       }
     } finally {
       await discardAll(joined);

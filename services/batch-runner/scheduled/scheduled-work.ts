@@ -6,7 +6,7 @@ import { partyNames } from '#shared/accounts/people/party-names.ts';
 import type { Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
-import type { OpenServing } from '#shared/serving/open/open-serving.ts';
+import type { ServingResources } from '#shared/serving/open/open-serving.ts';
 import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { createBudgetCheck } from '../alerts/check-budgets.ts';
 import { ErrorView } from '../alerts/error-view.ts';
@@ -40,11 +40,21 @@ export interface ScheduledWorkOptions {
 }
 
 export function createScheduledWork(
-  { redis: { redis }, accounts, limits, workers, broker, registry, files, stored, unreadable }: OpenServing,
+  {
+    redis: { redis },
+    accounts,
+    limits,
+    workers,
+    broker,
+    registry,
+    files,
+    storedResponses,
+    reportUnreadable,
+  }: ServingResources,
   { config, prefix, work, jobs, webhooks: { deliveries }, countSwept: count, log, releases }: ScheduledWorkOptions,
 ): Record<'batches' | 'budgets' | 'errors' | 'keys' | 'workers' | 'usage-exports' | 'sweep', ScheduledWork> {
   const states = new AlertStates(redis, prefix, config.SMTP_URL !== undefined);
-  const usage = new UsageReader(redis, prefix, unreadable);
+  const usage = new UsageReader(redis, prefix, reportUnreadable);
   const view = new WorkerView(workers, broker);
   releases.add('view of workers', () => view.close());
   const errors = new ErrorView(broker);
@@ -85,7 +95,7 @@ export function createScheduledWork(
         await checkModels(seen, { states, graceMs });
       },
     },
-    sweep: { everyMs: 300 * secondMs, run: () => sweep({ stored, deliveries, work, files, count }) },
+    sweep: { everyMs: 300 * secondMs, run: () => sweep({ stored: storedResponses, deliveries, work, files, count }) },
     'usage-exports': { everyMs: 60 * secondMs, run: () => exportUsage(exports) },
   };
 }

@@ -4,7 +4,7 @@ import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
 import { isOver, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import type { Batches } from '#shared/accounts/batches/batches.ts';
 import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
-import { validationJob } from '#shared/background/batch-jobs.ts';
+import { createValidationJob } from '#shared/background/batch-jobs.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Files } from '#shared/files/files.ts';
@@ -59,7 +59,9 @@ export function addBatchRoutes(
     const id = `${shape.idPrefix}${randomUUID().replaceAll('-', '')}`;
     const batch = await createBatch(request, response, { id, owner: owned(response), api, shape }, parts);
     // If this fails, the repair of the queue adds the job within a minute.
-    await jobs.add(validationJob(id)).catch((error: unknown) => log.warn({ batch: id, err: error }, 'a batch waits'));
+    await jobs
+      .add(createValidationJob(id))
+      .catch((error: unknown) => log.warn({ batch: id, err: error }, 'a batch waits'));
     response.json(shape.show(batch, baseUrl(request)));
   });
   router.post(path, create);

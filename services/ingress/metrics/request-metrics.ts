@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 import { continuationOutcomes } from '#shared/broker/dispatch/continuation/stream-continuation.ts';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import { errorTable, type ErrorCode, type RouterError } from '#shared/core/errors.ts';
-import { bound, BoundCounter, type BoundCount } from '#shared/core/metrics/bound-counter.ts';
+import { getOrBind, BoundCounter, type BoundCount } from '#shared/core/metrics/bound-counter.ts';
 import {
   BoundHistogram,
   secondsBuckets,
@@ -169,8 +169,8 @@ export class RequestMetrics {
   }
 
   countRule(rule: string): void {
-    const counted = this.#ruleNames.labelFor(rule);
-    bound(this.#counts, `rule ${counted}`, () => this.#rules.bind({ rule: counted })).add();
+    const counted = this.#ruleNames.toLabel(rule);
+    getOrBind(this.#counts, `rule ${counted}`, () => this.#rules.bind({ rule: counted })).add();
   }
 
   countRefusal(format: string, { code }: Pick<RouterError, 'code'>): void {
@@ -182,32 +182,32 @@ export class RequestMetrics {
   }
 
   #limit(code: string): BoundCount {
-    return bound(this.#counts, `limit ${code}`, () => this.#limited.bind({ code }));
+    return getOrBind(this.#counts, `limit ${code}`, () => this.#limited.bind({ code }));
   }
 
   #refusal(format: string, code: string): BoundCount {
-    return bound(this.#counts, `refusal ${format} ${code}`, () => this.#refusals.bind({ format, code }));
+    return getOrBind(this.#counts, `refusal ${format} ${code}`, () => this.#refusals.bind({ format, code }));
   }
 
   #move(reason: string): BoundCount {
-    return bound(this.#counts, `move ${reason}`, () => this.#moves.bind({ reason }));
+    return getOrBind(this.#counts, `move ${reason}`, () => this.#moves.bind({ reason }));
   }
 
   #continuation(outcome: string): BoundCount {
-    return bound(this.#counts, `continuation ${outcome}`, () => this.#continuations.bind({ outcome }));
+    return getOrBind(this.#counts, `continuation ${outcome}`, () => this.#continuations.bind({ outcome }));
   }
 
   #of(format: string, served: string | undefined, tier: string): Series {
-    const model = served === undefined ? 'none' : this.#models.labelFor(served);
-    return bound(this.#series, `${format} ${tier} ${model}`, () => ({
+    const model = served === undefined ? 'none' : this.#models.toLabel(served);
+    return getOrBind(this.#series, `${format} ${tier} ${model}`, () => ({
       outcomes: {
         done: this.#requests.bind({ format, model, tier, outcome: 'done' }),
         failed: this.#requests.bind({ format, model, tier, outcome: 'failed' }),
         cancelled: this.#requests.bind({ format, model, tier, outcome: 'cancelled' }),
       },
       duration: this.#duration.bind({ format, model, tier }),
-      queueWait: bound(this.#waits, tier, () => this.#queueWait.bind({ tier })),
-      ...bound(this.#ofModels, `${tier} ${model}`, () => ({
+      queueWait: getOrBind(this.#waits, tier, () => this.#queueWait.bind({ tier })),
+      ...getOrBind(this.#ofModels, `${tier} ${model}`, () => ({
         firstToken: this.#firstToken.bind({ model, tier }),
         speed: this.#speed.bind({ model, tier }),
         promptTokens: this.#tokens.bind({ model, tier, kind: 'prompt' }),

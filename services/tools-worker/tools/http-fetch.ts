@@ -62,9 +62,9 @@ export function httpFetch(options: Pick<PublicFetchOptions, 'isAllowed' | 'looku
 }
 
 /** Returns the output for a failed fetch: the reason, and the URL of the page that was refused, if that is the reason. */
-function failure({ message, refused }: PublicFetchError): ToolReturn {
+function failure({ message, refusedUrl }: PublicFetchError): ToolReturn {
   const content = [{ type: 'text' as const, text: `It was not fetched: ${message}.` }];
-  return { content, ...(refused && { structuredContent: { url: refused.href } }), isError: true };
+  return { content, ...(refusedUrl && { structuredContent: { url: refusedUrl.href } }), isError: true };
 }
 
 async function read(answer: Parameters<typeof readBounded>[0], maxCharacters: number): Promise<ToolReturn> {

@@ -6,7 +6,7 @@ const kinds = ['opus', 'sonnet', 'haiku'] as const;
 /**
  * Returns the settings that Claude Code reads from the router that it is signed in to. With them, Claude Code lists the router's models and
  * sends headers that name the purpose of each request. The aliases of Claude Code resolve to models that are served. The context window in
- * the settings is the smallest one among the models that Claude Code does not know.
+ * the settings is the smallest window of the models that Claude Code does not know.
  */
 export function claudeCodeSettings(cards: readonly ModelCard[]): object {
   const models = cards.filter(generatesAnswers);

@@ -26,8 +26,8 @@ const levels = [
 const outputBytes = 10_000;
 
 /**
- * Describes models in the form that Codex reads, including their context windows. Codex rejects a list in which one of these fields is
- * missing (read from codex 0.169, which requests the list with `client_version` in the query).
+ * Describes models as Codex reads them, including their context windows. Codex rejects a list if one of these fields is missing (read from
+ * codex 0.169, which requests the list with `client_version` in the query).
  */
 export function codexModels(cards: readonly ModelCard[]): JsonObject[] {
   return cards.map(({ id, contextWindow }, position) => ({

@@ -34,15 +34,15 @@ export interface BatchFacts {
     | undefined;
   outputFile?: string | undefined;
   errorFile?: string | undefined;
-  /** When the router tries the lines again; undefined unless they wait. */
+  /** When the router tries the lines again; undefined unless the lines wait. */
   pausedUntil?: number | undefined;
-  /** The reason why the lines wait, in words; undefined unless they wait. */
+  /** The reason why the lines wait, in words; undefined unless the lines wait. */
   pausedFor?: string | undefined;
-  /** Whether the lines wait for a worker. The router tries them as soon as one connects. */
+  /** Whether the lines wait for a worker. The router tries the lines as soon as a worker connects. */
   lacksWorker?: boolean | undefined;
 }
 
-/** Returns when the router tries the lines of a waiting batch again. Undefined if it tries them now, or as soon as a worker connects. */
+/** Returns when the router tries the lines of a waiting batch again; undefined if it does so now, or as soon as a worker connects. */
 export function retryTime(
   { pausedUntil, lacksWorker }: Pick<BatchFacts, 'pausedUntil' | 'lacksWorker'>,
   now = Date.now(),
@@ -112,7 +112,7 @@ export interface BatchFormat {
   readLine: (line: Buffer, endpoint: string | undefined) => BatchLine;
   /**
    * Returns the result line for an answer.
-   * @param answer its JSON text
+   * @param answer the JSON text of the answer
    */
   succeeded: (customId: string, requestId: string, answer: string) => string;
   /**

@@ -10,11 +10,11 @@ export interface TextLine {
   number: number;
 }
 
-/** Who is to know of a large line before all of it is in memory. */
+/** A listener that is called for a large line before the whole line is in memory. */
 export interface LargeLines {
   /** Bytes from which a line is large. */
   from: number;
-  /** Called with the line's number once that many of its bytes have been read. The rest is read when it resolves. */
+  /** Called with the line's number when `from` bytes of the line have been read. The rest of the line is read when the promise resolves. */
   onBegin: (number: number) => Promise<unknown>;
 }
 
@@ -31,7 +31,7 @@ const byteOrderMark = Buffer.from('\uFEFF');
  * line in memory besides the current piece.
  * @param maxBytes maximum bytes of a line
  * @param start offset of the first piece in the text
- * @param large who is called before the rest of a large line is read
+ * @param large the listener for large lines; undefined for none
  * @throws RouterError `body_too_large` for a longer line
  */
 export async function* readLines(
@@ -51,7 +51,7 @@ export async function* readLines(
     begun.push(rest);
   };
   const end = (length: number): TextLine => {
-    // A copy, even of one piece: a line may be kept for long, its piece is much larger than most lines.
+    // The bytes are always copied, because a line may be kept for long, and its piece is much larger than most lines.
     let bytes = Buffer.concat(begun);
     if (from === 0 && bytes.subarray(0, byteOrderMark.length).equals(byteOrderMark)) {
       bytes = bytes.subarray(byteOrderMark.length);

@@ -3,9 +3,9 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { ChatMessage, ChatPart, ChatRequest } from './request.ts';
 
 /**
- * Returns the lists of a request that a worker can pass to every chat upstream unread. A worker has to read all messages if one of them
- * contains something that engines treat differently: thinking of earlier turns, developer instructions, the beginning of an answer, or
- * several texts in one message. The same is true of content that the worker has to replace (files, image URLs).
+ * Returns the lists of a request that a worker can pass to every chat upstream unread; undefined if it has to read the messages. It has to
+ * read all messages if one of them contains something that engines treat differently: thinking of earlier turns, developer instructions, the
+ * beginning of an answer, or several texts in one message. The same is true of content that the worker has to replace (files, image URLs).
  */
 export function chatListsToPass({ messages, tools, tool_choice: choice }: ChatRequest): ListSizes | undefined {
   if (messages.at(-1)?.role === 'assistant' || !messages.every(isPassed)) return undefined;

@@ -5,6 +5,7 @@ import { findFeatures } from '../request-feature.ts';
 import { chatFeatures } from './features.ts';
 import type { ChatContent, ChatPart, ChatRequest } from './request.ts';
 
+/** Estimated tokens that a message takes besides its content. */
 const messageTokens = 4;
 
 export function chatNeeds(request: ChatRequest): Needs {

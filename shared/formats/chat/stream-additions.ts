@@ -8,7 +8,7 @@ import type { RouterError } from '#shared/core/errors.ts';
 export const chatDone = dataEvent('[DONE]');
 
 /**
- * Returns the end of a complete stream. By default the usage is part of the last chunk, which has the finish reason.
+ * Writes the end of a complete stream. By default the usage is part of the last chunk, which has the finish reason.
  * @param last the last chunk, without usage
  * @param inOwnChunk whether the usage comes in a separate chunk without choices, as OpenAI sends it
  */

@@ -8,7 +8,7 @@ export interface Citation {
   result: SearchResult;
 }
 
-/** Matches a possible address. It ends at whitespace, and at characters that no address contains unescaped. */
+/** Matches a possible address, up to whitespace or a character that no address contains unescaped. */
 const candidate = /https?:\/\/[^\s<>"`\]\\]{1,2048}/gi;
 
 /** Matches a character at the end of a candidate that may belong to the sentence around it. */
@@ -35,7 +35,7 @@ export function findCitations(text: string, results: readonly SearchResult[]): C
   return withoutLabels(found);
 }
 
-/** Removes citations inside the text of a link. Such a text may be an address too, and the citation of the link covers it. */
+/** Removes citations inside the text of a link. The text of a link may be an address too, and the citation of the link covers the text. */
 function withoutLabels(found: readonly Citation[]): Citation[] {
   let first = Number.POSITIVE_INFINITY;
   const kept = found.toReversed().filter(({ start }) => {
@@ -50,7 +50,7 @@ function keyOf(url: string): string {
   return URL.parse(url)?.href ?? url;
 }
 
-/** Returns the search result that a candidate names, and the length of its address. An address with a fragment names its page. */
+/** Returns the search result that a candidate names, and the length of its address. An address with a fragment also names the page. */
 function resultNamed(
   written: string,
   known: ReadonlyMap<string, SearchResult>,

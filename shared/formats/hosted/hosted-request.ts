@@ -13,13 +13,13 @@ export interface HostedTool {
   isOptional?: boolean | undefined;
   /** Maximum calls of this tool in one answer; undefined if the request sets no limit. */
   maxUses?: number | undefined;
-  /** Whether results from a web address are allowed; undefined if all are. */
+  /** Whether results from a web address are allowed; undefined if all addresses are. */
   allowsUrl?: ((url: string) => boolean) | undefined;
   /** Further fields of the tool, for a served tool whose input has fields of the same names; see `toolHints`. */
   hints?: JsonObject | undefined;
   /** Label of the MCP server that offers the tools. */
   label?: string | undefined;
-  /** Whether the request allows a tool of the MCP server; undefined if it allows all. */
+  /** Whether the request allows a tool of the MCP server; undefined if the request allows all tools. */
   allowsTool?: ((name: string) => boolean) | undefined;
 }
 
@@ -51,7 +51,7 @@ export interface HostedCall {
 export interface HostedRequest {
   tools: readonly HostedTool[];
   refusal: (tool: HostedTool, reason: string) => RouterError;
-  /** Returns the request's body with functions in place of its hosted tools. Used to count tokens. */
+  /** Returns the request's body with functions in place of its hosted tools, to count their tokens. */
   withFunctions: (body: JsonObject, tools: readonly RunnableTool[]) => Buffer;
   /**
    * Begins the answer to the request.
@@ -62,8 +62,8 @@ export interface HostedRequest {
 
 /**
  * One answer for which the router runs hosted tools. The router requests a turn from the model, runs the calls of the turn, and requests
- * the next turn with their results. It ends when the model answers or calls a tool of the client. The model gets the hosted tools as
- * functions. The turns are streams of the client's format and become one stream.
+ * the next turn with the results of these calls. The answer ends when the model answers or calls a tool of the client. The model gets the
+ * hosted tools as functions. The turns are streams of the client's format and become one stream.
  */
 export interface HostedAnswer {
   /** Maximum calls of all hosted tools together; undefined if the request sets no such limit. */

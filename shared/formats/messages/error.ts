@@ -105,8 +105,8 @@ function messageText(error: RouterError): string {
 }
 
 /**
- * Adds the capability that the upstream has rejected to a message, in the form that Claude Code reads. Claude Code then retries without the
- * capability.
+ * Adds the capability that the upstream has rejected to a message, in the wording that Claude Code reads. Claude Code then retries without
+ * the capability.
  */
 function withToken(message: string, rejected: string | undefined): string {
   return rejected === undefined ? message : `${message} (capability_rejected: ${rejected})`;

@@ -5,6 +5,7 @@ import { messagesFeatures } from './features.ts';
 import { findHostedTools } from './hosted/find-hosted-tools.ts';
 import type { MessagesRequest, MessagesBlock, MessagesSource } from './request.ts';
 
+/** Estimated tokens that a message takes besides its content. */
 const messageTokens = 4;
 
 export function messagesNeeds(request: MessagesRequest): Needs {

@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { Problem } from '../validation/first-problem.ts';
 
-/** Returns the error for a problem of a `messages` request. Its message has the path with dots, then the expected value. */
+/** Returns the error for a problem of a `messages` request. The message has the path with dots, then the expected value. */
 export function problemError(problem: Problem): RouterError {
   const param = problem.path.join('.');
   if (param === '') return new RouterError('invalid_request', 'The request body must be a JSON object.');

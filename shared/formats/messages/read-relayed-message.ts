@@ -5,7 +5,7 @@ import { RelayedAnswerBuilder, typeName, type RelayedAnswer } from '../relayed-a
 const inputCounts = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'] as const;
 
 /**
- * Reads the events of a message that has begun. One ping follows `message_start`. Workers write another one in place of thinking that the
+ * Reads the events of a message that has begun. One ping follows `message_start`. Workers write another ping in place of thinking that the
  * client does not get.
  * @returns the reason why the message cannot be continued, as a text, unless the events contain only the first block, with text
  */

@@ -2,8 +2,8 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 
 /**
- * Reads the usage that a `messages` upstream reports. Its `input_tokens` do not include cached tokens. For a stream, call it with the usage
- * of `message_start` overlaid with the counts of `message_delta`.
+ * Reads the usage that a `messages` upstream reports. The reported `input_tokens` do not include cached tokens. For a stream, call this
+ * function with the usage of `message_start`, overlaid with the counts of `message_delta`.
  */
 export function readMessagesUsage(usage: Json | undefined): Usage {
   const fields = isJsonObject(usage) ? usage : {};
@@ -41,7 +41,7 @@ function count(value: Json | undefined): number {
   return typeof value === 'number' && value > 0 ? Math.round(value) : 0;
 }
 
-/** Updates the usage of a `messages` stream. Counts are cumulative, so later ones replace earlier ones unless they are null. */
+/** Updates the usage of a `messages` stream. Counts are cumulative, so later counts replace earlier counts, unless they are null. */
 export function overlayUsage(usage: JsonObject, update: Json | undefined): JsonObject {
   if (!isJsonObject(update)) return usage;
   return { ...usage, ...Object.fromEntries(Object.entries(update).filter(([, count]) => count !== null)) };

@@ -34,7 +34,7 @@ function invalid(param: string, expected: string, got: unknown): RouterError {
   });
 }
 
-/** Shows numbers and booleans with their value, and other values only with their type, because they may be long or private. */
+/** Describes numbers and booleans by their value, and other values only by their type, because those values may be long or private. */
 function show(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value);
   if (value === '') return 'an empty string';

@@ -43,7 +43,7 @@ function parametersOf(request: RerankRequest): RequestParameters {
   };
 }
 
-/** Returns the needs of a request. The query counts once per document, because the model reads it again with each of them. */
+/** Returns the needs of a request. The query counts once per document, because the model reads the query again with each document. */
 function needsOf({ query, documents }: RerankRequest): Needs {
   const queryTokens = estimateTokens(query);
   let inputTokens = 0;

@@ -8,8 +8,8 @@ export interface EventNumber {
 }
 
 /**
- * Finds the sequence number of an event. It is a field of the outermost object of the data, so a field of the same name within an item or a
- * text does not count. Reads no further than the field.
+ * Finds the sequence number of an event. The number is a field of the outermost object of the data; a field of the same name within an item
+ * or a text does not count. Reads no further than the field.
  * @returns undefined for an event without a number
  */
 export function findEventNumber(event: string): EventNumber | undefined {

@@ -99,8 +99,8 @@ function finishReasonOf(response: JsonObject, parts: readonly MessagePart[]): st
 }
 
 /**
- * Joins the events of a stream. Complete streams have the whole response in their last event. For a stream that was cut off, the result has
- * the completed items, and the others with their text so far.
+ * Joins the events of a stream. A complete stream has the whole response in its last event. For a stream that was cut off, the result has
+ * the completed items, and the text so far of other items.
  */
 function joinEvents(events: readonly JsonObject[]): JsonObject {
   const items = new Map<Json | undefined, JsonObject>();

@@ -6,6 +6,7 @@ import { findHostedTools } from './hosted/find-hosted-tools.ts';
 import { addsTools, offeredTools } from './hosted/offered-tools.ts';
 import type { ResponsesItem, ResponsesPart, ResponsesRequest } from './request.ts';
 
+/** Estimated tokens that an item takes besides its content. */
 const itemTokens = 4;
 
 export function responsesNeeds(request: ResponsesRequest): Needs {
@@ -34,7 +35,7 @@ export function responsesNeeds(request: ResponsesRequest): Needs {
 }
 
 /**
- * Whether a tool is a web search that is limited to its vendor's cache. Such a tool counts as unused, because clients send one with every
+ * Whether a tool is a web search that is limited to its vendor's cache. Such a tool counts as unused, because clients send it with every
  * request.
  */
 function isUnused({ type, external_web_access: isLive }: { type: string; external_web_access?: unknown }): boolean {

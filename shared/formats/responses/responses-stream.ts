@@ -1,6 +1,6 @@
 import { errorTable, type RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { newAnswerId } from '../answer-id.ts';
+import { createAnswerId } from '../answer-id.ts';
 import type { StreamOpening } from '../client-format.ts';
 import { estimateTokensOfPieces } from '../estimate-tokens.ts';
 import { namedEvent } from '../sse/encode.ts';
@@ -19,9 +19,9 @@ const deltaBytes = 230;
 const openings = /^event: response\.(?:created|queued|in_progress)\n/;
 
 /**
- * One streamed answer of the Responses format. The router may open it before a worker has begun, and adds keep-alives and failures. All
- * events are numbered. The worker's events are relayed unread until the router adds an event. After that, the router renumbers them. Only
- * whole events are sent, because some clients lose an event that is split over two writes.
+ * One streamed answer of the Responses format. The router may open the answer before a worker has begun, and adds keep-alives and failures.
+ * All events are numbered. The worker's events are relayed unread until the router adds an event. After that, the router renumbers the
+ * worker's events. Only whole events are sent, because some clients lose an event that is split over two writes.
  */
 export class ResponsesStream implements StreamedAnswer {
   readonly #opening: Pick<StreamOpening, 'repeated'>;
@@ -31,10 +31,12 @@ export class ResponsesStream implements StreamedAnswer {
   readonly #relayed = new RelayedEventCounter();
   /** Number of the next event. It is not updated while events are relayed unread. */
   #next = 0;
+  /** The last event that was relayed unread. */
   #unread: Buffer | undefined;
   #isOpen = false;
   /** The difference between new and original numbers of the worker's events; undefined before the worker's first event. */
   #shift: number | undefined;
+  /** Whether the router has added no event, so that the worker's events are relayed unread. */
   #isUntouched = true;
 
   constructor(opening: StreamOpening) {
@@ -44,7 +46,7 @@ export class ResponsesStream implements StreamedAnswer {
       this.#isUntouched = false;
       this.#next = opening.nextEvent;
     }
-    this.#id = opening.answerId ?? newAnswerId({ answerIdPrefix: responseIdPrefix });
+    this.#id = opening.answerId ?? createAnswerId({ answerIdPrefix: responseIdPrefix });
   }
 
   get tokens(): number {
@@ -105,7 +107,7 @@ export class ResponsesStream implements StreamedAnswer {
     return this.#write('response.created', { response }) + this.#write('response.in_progress', { response });
   }
 
-  /** Begins to count event numbers. The first is that of the last event that was relayed unread. */
+  /** Begins to count event numbers, from the number of the last event that was relayed unread. */
   #count(): void {
     if (!this.#isUntouched) return;
     this.#isUntouched = false;

@@ -64,8 +64,8 @@ function dataOf(event: Buffer): Buffer {
 }
 
 /**
- * Returns the bytes of the response object in the data of an event if it is the last field, as upstreams and this router write it. Only
- * parsing shows whether the bytes are one object.
+ * Returns the bytes of the response object in the data of an event if the object is the last field, as upstreams and this router write it.
+ * Only parsing shows whether the bytes are one object.
  */
 function responseIn(data: Buffer): Buffer | undefined {
   const start = data.indexOf(responseKey);

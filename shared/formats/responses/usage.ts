@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 
 /**
- * Reads the usage of a response. Its `input_tokens` include cached tokens, and its web searches are counted from its output. Returns
+ * Reads the usage of a response. The reported `input_tokens` include cached tokens. Web searches are counted from the output. Returns
  * undefined for a response without usage.
  */
 export function readResponsesUsage({ usage, output: items }: JsonObject): Usage | undefined {

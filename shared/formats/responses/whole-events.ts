@@ -7,8 +7,8 @@ export class WholeEventSplitter {
   #begun: Buffer = noBytes;
 
   /**
-   * Returns the events that this piece completes; no bytes if it completes none. If the piece ends with an event, the result may be the
-   * piece itself, without a copy.
+   * Returns the events that this piece completes; no bytes if the piece completes none. If the piece ends with an event, the result may be
+   * the piece itself, without a copy.
    */
   next(piece: Uint8Array): Uint8Array {
     const bytes = this.#with(piece);

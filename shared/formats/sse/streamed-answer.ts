@@ -26,7 +26,7 @@ export interface StreamedAnswer {
   readonly tokens: number;
 }
 
-/** What the router adds to a stream in a format whose events carry no state. */
+/** What the router adds to a stream in a format whose events carry no numbers or ids. */
 export interface StreamAdditions {
   keepAlive: string;
   errorEvent(error: RouterError, requestId: string): string;
@@ -35,6 +35,7 @@ export interface StreamAdditions {
   emptyBytes?(firstEventBytes: number): number;
 }
 
+/** A streamed answer in a format whose events carry no numbers or ids. */
 export class StatelessStream implements StreamedAnswer {
   readonly #words: StreamAdditions;
   readonly #requestId: string;
@@ -84,7 +85,7 @@ export class RelayedEventCounter {
   add(piece: Uint8Array): void {
     const buffer = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
     let from = 0;
-    // Searching one byte twice takes a quarter of the time of searching two at once.
+    // Two searches for one byte take a quarter of the time of a search for two bytes.
     for (let end = buffer.indexOf(lineFeed); end >= 0; end = buffer.indexOf(lineFeed, end + 1)) {
       if (buffer[end + 1] !== lineFeed) continue;
       end += 1;

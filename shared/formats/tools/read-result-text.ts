@@ -1,8 +1,8 @@
 import type { SearchResult } from '../hosted/hosted-outcome.ts';
 
 /*
- * A page that a search has found may have any text. No pattern here may therefore match the same characters in several ways, because the
- * time for a line would then grow with the square of its length.
+ * A page that a search has found may have any text. No pattern in this file may therefore match the same characters in several ways,
+ * because the time for a line would then grow with the square of the line's length.
  */
 
 /** A line that names one field of a result, such as `Title: …`, optionally after a bullet or in bold. */

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 /** The path from a request's body to a field: names of fields and positions in arrays. */
 export type FieldPath = readonly (string | number)[];
 
-/** A problem of one field of a request. Each format writes its own error message for it. */
+/** A problem of one field of a request. Each format writes its own error message for the problem. */
 export type Problem = { path: FieldPath; got: unknown } & (
   | { kind: 'missing' }
   /** The value has none of these JSON types. If `values` is not empty, it is also none of these strings. */
@@ -15,8 +15,8 @@ export type Problem = { path: FieldPath; got: unknown } & (
 type Issue = z.core.$ZodIssue;
 
 /**
- * Returns the first problem that a schema found. For a union, returns the problem of the branch that fits the value best, or else a list of
- * everything that the branches accept.
+ * Returns the first problem that a schema found. For a union, returns the problem of the branch that fits the value best; if no branch fits
+ * in part, lists everything that the branches accept.
  */
 export function firstProblem(error: z.ZodError, body: unknown): Problem {
   const issue = error.issues[0];

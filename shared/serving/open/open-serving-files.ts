@@ -12,7 +12,7 @@ import type { ServingConfig } from './serving-settings.ts';
 
 export interface OpenServingFilesOptions {
   config: ServingConfig;
-  /** The name that servers show for its connections. */
+  /** The name that servers show for the connections of this process. */
   name: string;
   log: Logger;
   releases: Releases;
@@ -40,7 +40,7 @@ export async function openServingFiles(
   releases.add('file sweep', () => sweep.close());
   return opened;
 
-  /** Uses a connection of its own, because a file may have hundreds of megabytes, for which jobs must not wait. */
+  /** Uses a separate connection, because a file may have hundreds of megabytes, and jobs must not wait for it. */
   async function openObjects(): Promise<JetStreamObjects> {
     const broker = await connectBroker({ ...readBrokerAccess(config), name: `${name}-files`, prefix, log });
     releases.add('broker for files', () => broker.close());

@@ -11,7 +11,7 @@ export function isHostedResult(block: MessagesBlock): block is HostedResultBlock
   return block.type === 'web_search_tool_result' || block.type === 'web_fetch_tool_result';
 }
 
-/** Whether a block is a call that the router has run, or its result. Upstreams refuse such a block, because they have not written it. */
+/** Whether a block is a call that the router has run, or the result of such a call. Upstreams refuse blocks that they have not written. */
 export function isOwnHostedBlock(block: MessagesBlock): boolean {
   return block.type === 'server_tool_use'
     ? isOwnCallId(block.id)

@@ -33,7 +33,7 @@ interface OpenBlock {
  * Calls of hosted tools become `server_tool_use` blocks. Every block gets its index in the whole answer.
  */
 export class MessagesTurn {
-  /** The blocks as the model wrote them, for its next request. */
+  /** The blocks as the model wrote them, for the next request to the model. */
   readonly blocks: JsonObject[] = [];
   /** The blocks as the client gets them. */
   readonly clientBlocks: JsonObject[] = [];
@@ -137,7 +137,8 @@ export class MessagesTurn {
   }
 
   /**
-   * Adds citations to a complete text, unless its upstream has added some. The blocks for the model's next request stay without citations.
+   * Adds citations to a complete text, unless the upstream has added some. The blocks for the next request to the model stay without
+   * citations.
    */
   #cite(index: number, block: JsonObject): string {
     const { text, citations } = block;

@@ -18,7 +18,7 @@ export function resultCitations(text: string, results: readonly SearchResult[]):
   }));
 }
 
-/** Whether the router has made a citation. Upstreams refuse such a citation, because they have not written it. */
+/** Whether the router has made a citation. Upstreams refuse citations that they have not written. */
 export function isOwnCitation(citation: Json): boolean {
   const index = isJsonObject(citation) ? citation['encrypted_index'] : undefined;
   return typeof index === 'string' && decodeResultText(index) !== undefined;

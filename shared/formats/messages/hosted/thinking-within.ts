@@ -20,7 +20,7 @@ export function fitThinkingToTokens(request: MessagesRequest, left: number): Par
   return { thinking: { type: 'disabled' }, ...withoutClearing(management) };
 }
 
-/** Removes edits that clear thinking, because upstreams refuse them while thinking is off. */
+/** Removes edits that clear thinking, because upstreams refuse such edits while thinking is off. */
 function withoutClearing(management: unknown): JsonObject {
   if (!isJsonObject(management) || !Array.isArray(management['edits'])) return {};
   const edits = management['edits'].filter((edit) => !isJsonObject(edit) || !clearsThinking(edit));

@@ -11,10 +11,10 @@ export class AnswerEvents {
   readonly #events = new ResponseEvents();
   /** Ids of the items of earlier turns. */
   readonly #used = new Set<string>();
-  /** Maps ids of items of this turn that an earlier turn has used to the new ids of these items. */
+  /** New ids of this turn's items whose own ids an earlier turn has used, by their own ids. */
   #renamed = new Map<string, string>();
 
-  /** Begins a turn. From then on, an id that an earlier turn has used is replaced by a new one. */
+  /** Begins a turn. From then on, an id that an earlier turn has used is replaced by a new id. */
   beginTurn(): void {
     for (const { id } of this.output) if (typeof id === 'string') this.#used.add(id);
     this.#renamed = new Map();

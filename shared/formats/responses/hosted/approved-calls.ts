@@ -4,8 +4,8 @@ import type { ResponsesItem } from '../request.ts';
 import type { HostedFunction } from './hosted-functions.ts';
 
 /**
- * Returns the calls of MCP servers that the client has approved in this request and that have not run yet. Their ids are those of the
- * approval requests. Leaves out a call if the request no longer offers its tool.
+ * Finds the calls of MCP servers that the client has approved in this request and that have not run yet. Each call has the id of its
+ * approval request. Leaves out a call if the request no longer has its tool.
  */
 export function approvedCalls(items: readonly ResponsesItem[], functions: readonly HostedFunction[]): HostedCall[] {
   const fields = items as readonly JsonObject[];

@@ -8,7 +8,7 @@ import { offeredTools } from './offered-tools.ts';
 /** Matches the types of web search, with and without a date (OpenAI API reference, "Create a model response"). */
 const webSearch = /^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/;
 
-/** Whether a tool searches the web. A search limited to its vendor's cache does not count, because Codex offers one in every request. */
+/** Whether a tool searches the web. A search limited to its vendor's cache does not count, because every request of Codex has it. */
 export function isWebSearch(tool: ResponsesTool): boolean {
   return webSearch.test(tool.type) && (tool as JsonObject)['external_web_access'] !== false;
 }
@@ -18,7 +18,7 @@ const clientTools: ReadonlySet<string> = new Set(['function', 'custom', 'namespa
 /** Returns the tools of a request that the router may run, in order. Includes tools that items of the input add. */
 export function findHostedTools(request: ResponsesRequest): HostedTool[] {
   const offered = offeredTools(request);
-  // If Codex may use the network, it offers a web search in every request. The search is therefore optional beside the client's own tools.
+  // If Codex may use the network, all of its requests have a web search. The search is therefore optional beside the client's own tools.
   const hasOwn = offered.some(({ tool }) => clientTools.has(tool.type));
   return offered.flatMap(({ tool, param }): HostedTool[] => {
     const fields = tool as JsonObject;
@@ -50,8 +50,8 @@ export function needsApproval(tool: JsonObject, name: string): boolean {
   const { require_approval: rule } = tool;
   if (rule === 'never') return false;
   if (!isJsonObject(rule)) return true;
-  // The router does not know which tools only read. A read-only filter therefore exempts no tool from approval, and one that asks for
-  // approval applies to all tools.
+  // The router does not know which tools only read. A filter for read-only tools therefore exempts no tool from approval; if it asks for
+  // approval, it applies to all tools.
   if (isForReading(rule['always'])) return true;
   const [always, never] = [namesIn(rule['always']), isForReading(rule['never']) ? [] : namesIn(rule['never'])];
   if (never?.includes(name) === true) return false;

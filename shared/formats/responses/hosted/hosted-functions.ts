@@ -22,7 +22,7 @@ export function mcpFunctionName(label: string, name: string): string {
 }
 
 /**
- * Returns the functions for the hosted tools of a request. Names are unique, but a tool that the request offers again, in an item of its
+ * Returns the functions for the hosted tools of a request. Names are unique, but a tool that the request lists again, in an item of its
  * input, keeps its name.
  */
 export function hostedFunctions(request: ResponsesRequest, runnable: readonly RunnableTool[]): HostedFunction[] {

@@ -8,11 +8,12 @@ export interface OfferedTool {
   param: string;
 }
 
+/** Whether an item of the input adds tools to the request. */
 export function addsTools(item: ResponsesItem): item is ResponsesToolSearchOutput {
   return toolItems.has(item.type);
 }
 
-/** Returns all tools that a request offers: those in `tools`, then those that items of the input add. */
+/** Returns all tools of a request: those in `tools`, then those that items of the input add. */
 export function offeredTools({ tools, input }: Pick<ResponsesRequest, 'tools' | 'input'>): OfferedTool[] {
   const items = Array.isArray(input) ? input : [];
   const inList = (list: readonly ResponsesTool[] | null | undefined, param: string): OfferedTool[] =>

@@ -4,8 +4,8 @@ import type { ResponsesItem } from '../request.ts';
 import { mcpFunctionName, searchFunctionName } from './hosted-functions.ts';
 
 /**
- * Replaces searches and MCP calls of earlier answers by function calls with their outputs. The output for a search that another upstream
- * has run contains the addresses at most.
+ * Replaces searches and MCP calls of earlier answers by function calls with their outputs. For a search that another upstream has run, the
+ * output contains no more than the addresses of the pages.
  * @param outputs outputs of the calls that the client has approved in this request, by the id of the approval request
  */
 export function withFunctionCalls(
@@ -19,14 +19,14 @@ export function withFunctionCalls(
 const noOutputs: ReadonlyMap<string, string> = new Map();
 
 /**
- * Whether the item of a hosted call contains its outcome, or waits for approval. This holds for all items of MCP calls and for searches
- * that the router has run. For a search of another upstream, only the message after it has the results.
+ * Whether the item of a hosted call contains the outcome of the call, or waits for approval. This holds for all items of MCP calls and for
+ * searches that the router has run. For a search that another upstream has run, only the message after the item has the results.
  */
 export function hasOutcome(item: ResponsesItem): boolean {
   return item.type === 'web_search_call' ? Array.isArray((item as JsonObject)['results']) : true;
 }
 
-/** Whether an item belongs to a hosted call that the router has run. Upstreams refuse such an item, because they have not written it. */
+/** Whether an item belongs to a hosted call that the router has run. Upstreams refuse items that they have not written. */
 export function isOwnHostedItem(item: ResponsesItem): boolean {
   const { id, approval_request_id: approvalId } = item as JsonObject;
   const known = item.type === 'mcp_approval_response' ? approvalId : id;
@@ -35,7 +35,7 @@ export function isOwnHostedItem(item: ResponsesItem): boolean {
 
 /**
  * Works like `withFunctionCalls`, and returns each item with the position of its source item.
- * @param takes selects the items of hosted calls that become function calls; the others stay
+ * @param takes selects the items of hosted calls that become function calls; other items stay
  */
 export function withFunctionCallsAt(
   items: readonly ResponsesItem[],

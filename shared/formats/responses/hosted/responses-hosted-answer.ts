@@ -76,7 +76,7 @@ export class ResponsesHostedAnswer implements HostedAnswer {
     this.#pieces = new EventObjects();
     this.#turn = new ResponsesTurn({
       events: this.#events,
-      // If a tool is offered twice, the last offer counts.
+      // If the request lists a tool twice, the last one counts.
       functionNamed: (name) => this.#functions.findLast((each) => each.name === name),
       onCreated: (response) => this.#begin(response),
       answerPart: () => this.#answerPart,
@@ -164,7 +164,7 @@ export class ResponsesHostedAnswer implements HostedAnswer {
     return typeof id === 'string' ? id.replace(/^[a-z]+_/, '') : '';
   }
 
-  /** Returns the first events of the answer; '' at later turns. */
+  /** Writes the first events of the answer; '' in later turns. */
   #begin(response: JsonObject): string {
     if (this.#turns > 0) return '';
     this.#created = response;
@@ -177,7 +177,7 @@ export class ResponsesHostedAnswer implements HostedAnswer {
     );
   }
 
-  /** Returns events with the tools of each MCP server whose list the client does not have yet. */
+  /** Writes events with the tools of each MCP server whose list the client does not have yet. */
   #mcpListEvents(): string[] {
     const known = new Set(
       this.#input.map((item) => (item.type === 'mcp_list_tools' ? (item as JsonObject)['server_label'] : undefined)),

@@ -22,9 +22,9 @@ export interface TurnOptions {
   functionNamed: (name: unknown) => HostedFunction | undefined;
   /** Called with the response object of the first event. Returns the events that begin the answer. */
   onCreated: (response: JsonObject) => string;
-  /** Returns the part of the answer's id that ids of its items contain. */
+  /** Returns the part of the answer's id that the ids of its items contain. */
   answerPart: () => string;
-  /** Search results of earlier turns. A text that names the address of one of them gets an annotation. */
+  /** Search results of earlier turns. A text that names the address of such a result gets an annotation. */
   found: readonly SearchResult[];
 }
 
@@ -90,7 +90,7 @@ export class ResponsesTurn {
     return this.#hidden.has(index) ? '' : this.#parts.events.writeRelayed(event, this.#positions.get(index));
   }
 
-  /** Writes the annotations of a complete text, unless its upstream has added some. */
+  /** Writes the annotations of a complete text, unless the upstream has added some. */
   #annotations(event: JsonObject): string {
     const { output_index, item_id, content_index, text } = event;
     if (typeof text !== 'string' || this.#annotated.has(textKey(event))) return '';

@@ -19,7 +19,7 @@ export interface TurnToolsOptions {
 
 /**
  * Returns the tool fields of a turn, with functions in place of the hosted tools. In the last turn, the model has only the client's tools.
- * If the client has no tools, the functions stay, because earlier turns have called them. The choice is then `none`.
+ * If the client has no tools, the functions stay, because earlier turns have called them, and the choice is `none`.
  */
 export function turnToolFields(parts: TurnToolsOptions): JsonObject {
   const { request, input, functions, isLast } = parts;
@@ -45,7 +45,7 @@ function choiceOf({ request, functions, isFirst }: TurnToolsOptions): Json | und
   return chosen === 'none' ? chosen : 'auto';
 }
 
-/** Removes functions from a list of allowed tools, which may name only offered tools. */
+/** Removes functions from a list of allowed tools, because the list may name only tools of the request. */
 function withoutFunctions(choice: Json | undefined, functions: readonly HostedFunction[]): Json | undefined {
   if (!isJsonObject(choice) || !Array.isArray(choice['tools'])) return choice;
   const names = new Set<unknown>(functions.map(({ name }) => name));

@@ -3,8 +3,8 @@ import { findCitations } from '../../hosted/find-citations.ts';
 import type { SearchResult } from '../../hosted/hosted-outcome.ts';
 
 /**
- * Returns the annotations of a text that names addresses of search results (OpenAI API reference, "Web search"). Their indices count
- * Unicode characters; the end is exclusive.
+ * Returns the annotations of a text that names addresses of search results (OpenAI API reference, "Web search"). The indices of an
+ * annotation count Unicode characters; the end is exclusive.
  */
 export function urlCitations(text: string, results: readonly SearchResult[]): JsonObject[] {
   let [units, characters] = [0, 0];
@@ -24,7 +24,7 @@ export function urlCitations(text: string, results: readonly SearchResult[]): Js
   }));
 }
 
-/** Adds annotations to a content part, unless its upstream has added some. */
+/** Adds annotations to a content part, unless the upstream has added some. */
 export function withCitations(part: Json, results: readonly SearchResult[]): Json {
   if (!isJsonObject(part) || part['type'] !== 'output_text' || typeof part['text'] !== 'string') return part;
   const { annotations } = part;

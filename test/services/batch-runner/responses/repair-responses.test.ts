@@ -25,7 +25,7 @@ it('responses whose jobs are lost get new ones, owners with few of them first', 
   await repair.look();
   // Its run has ended, and another one has begun: there is a job.
   await begin('resp_c1');
-  expect((await jobs.counts()).responses.waiting).toBe(0);
+  expect((await jobs.countAll()).responses.waiting).toBe(0);
   await repair.look();
   const made: string[] = [];
   const handle = async ({ response }: ResponseJob): Promise<void> => void made.push(response);

@@ -23,9 +23,9 @@ async function open() {
   const own: { registry?: StoredRegistry } = {};
   const registry: Parameters<typeof registryOperations>[0]['registry'] = {
     source: 'store',
-    shown: () => own.registry?.shown() ?? {},
+    readShownSections: () => own.registry?.readShownSections() ?? {},
     version: () => own.registry?.version(),
-    changed: async () => own.registry?.refresh(),
+    announceChange: async () => own.registry?.refresh(),
   };
   const house = await openHouse([], {
     furtherOperations: ({ accounts, log }) => registryOperations({ accounts, log, registry }),

@@ -3,7 +3,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { contextOverflow } from '#shared/formats/context-overflow.ts';
 import { messagesErrorAnswer, messagesErrorEvent } from '#shared/formats/messages/error.ts';
 import { unsupportedInMessages } from '#shared/translate/unsupported.ts';
-import { modelNotFound } from '#shared/serving/resolve-model.ts';
+import { modelNotFoundError } from '#shared/serving/resolve-model.ts';
 
 describe("the messages format's errors", () => {
   it('have the request id, and status 529 for overload', () => {
@@ -30,7 +30,7 @@ describe("the messages format's errors", () => {
       unsupportedInMessages('messages.0.content.0.type', 'images', 'image_block'),
       'messages.0.content.0.type: the model that serves this request cannot take images (capability_rejected: image_block)',
     ],
-    [modelNotFound('gpt-x'), 'model: gpt-x'],
+    [modelNotFoundError('gpt-x'), 'model: gpt-x'],
     [new RouterError('invalid_api_key', 'Incorrect API key provided: rtr_…'), 'invalid x-api-key'],
     [new RouterError('invalid_api_key', 'Incorrect API key.', { param: 'authorization' }), 'Invalid bearer token'],
   ])('have the text that clients parse: %s', (error, text) => {
@@ -43,11 +43,11 @@ describe("the messages format's errors", () => {
     const body = { type: 'error', error: quoted, more: 1 };
     const error = new RouterError('rate_limit_exceeded', 'The upstream limits the rate.', { retryAfter: 3600 });
     const given = { ...headers, 'set-cookie': 'a=b' };
-    const messages = error.quoting({ format: 'messages', status: 429, body, headers: given });
+    const messages = error.withOriginal({ format: 'messages', status: 429, body, headers: given });
     const passed = { ...body, request_id: 'r' };
     expect(messagesErrorAnswer(messages, 'r')).toEqual({ status: 429, headers, body: passed });
     expect(messagesErrorEvent(messages, 'r')).toBe(`event: error\ndata: ${JSON.stringify(passed)}\n\n`);
-    const other = error.quoting({ format: 'another', status: 429, body, headers });
+    const other = error.withOriginal({ format: 'another', status: 429, body, headers });
     expect(messagesErrorAnswer(other, 'r')).toMatchObject({
       headers: { 'retry-after': '3600' },
       body: { error: { message: 'The upstream limits the rate.' } },

@@ -44,7 +44,7 @@ async function run({ answer, maxUses = 10, serve = (turn) => turn.end(Buffer.all
     answer: { ...answer, next: (isLast: boolean) => Buffer.from(String(turns.push(isLast))) },
     sink: modelSink({ fail: (error) => void failures.push(error) }),
     stream: true,
-    count: () => ({ ...counted }),
+    createCounter: () => ({ ...counted }),
     bounds: { max_uses: maxUses, max_ms: 10_000 },
     ask: (_, turn) => {
       serve(turn, (asked += 1));
@@ -133,7 +133,7 @@ it('a turn that cannot be relayed ends with the reason, not with the failure of 
   const relay = (): string => {
     throw new RouterError('upstream_failed', 'The upstream failed in the middle of its answer.');
   };
-  const turn = new TurnSink({ sink: modelSink(), stream: true, isFirst: false, relay, counted });
+  const turn = new TurnSink({ sink: modelSink(), stream: true, isFirst: false, relay, counter: counted });
   expect(() => turn.data(Buffer.from('x'))).toThrow('in the middle');
   // The dispatcher does the same with a job whose sink has thrown.
   turn.fail(new RouterError('internal', 'The router failed.'));

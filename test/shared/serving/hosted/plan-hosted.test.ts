@@ -46,7 +46,7 @@ function plan(request: HostedRequest, { model = 'm', can = ['stream', 'tools'], 
     identity: { tiers, tools: granted },
     model: resolveModel(model, emptyRegistry),
     placements: [{ pool, model: 'm' }],
-    ...(connected && { connected }),
+    ...(connected && { linkedTools: connected }),
   });
 }
 

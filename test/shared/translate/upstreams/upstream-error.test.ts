@@ -268,7 +268,7 @@ describe('the code of a refusal, in formats of OpenAI', () => {
   const codeOf = (error: JsonObject): unknown => {
     const read = upstreamErrorFromChat(400, JSON.stringify({ error: { message: 'No.', ...error } }), {});
     // Workers send the error in this form.
-    const decoded = decodeError(Buffer.from(encodeError(read.afterEffects().quoting(undefined))));
+    const decoded = decodeError(Buffer.from(encodeError(read.withEffects().withOriginal(undefined))));
     const { code } = chatErrorAnswer(decoded).body.error;
     expect(openaiErrorAnswer(decoded).body.error.code).toBe(code);
     expect(decoded.code).toBe('invalid_request');
