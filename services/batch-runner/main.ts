@@ -135,7 +135,7 @@ await runService(async (environment, releases) => {
     noWorkerMs: config.NO_WORKER_TIMEOUT_MS,
     answers: {
       responses: storedResponses,
-      stores: config.RESPONSES_KEEP_HOURS > 0,
+      storesAnswers: config.RESPONSES_KEEP_HOURS > 0,
       assertIntact: () => store.assertIntact(),
     },
     inputFiles: { files, maxBytes: config.MAX_BODY_BYTES, store },

@@ -24,9 +24,9 @@ export function toQueuePrefix(prefix: string): string {
 }
 
 /**
- * Returns the connection of a process that works on a queue. While Redis is unavailable, the commands of this connection wait. They are sent
- * when Redis is available again, to the new primary if there are sentinels. The lock of a worker protects the job that it has begun, so a
- * command may be executed twice without harm.
+ * Returns the connection of a process that works on a queue. While Redis is unavailable, the commands of this connection wait. They are
+ * sent when Redis is available again, to the new primary if there are sentinels. The lock of a worker protects the job that it has begun,
+ * so a command may be executed twice without harm.
  * @throws ConfigError for a text that is no URL of Redis
  */
 export function toWorkerConnection({ url, ca }: BackgroundAccess): ConnectionOptions {

@@ -5,8 +5,8 @@ import { toQueuePrefix, toWorkerConnection, type BackgroundAccess } from './back
 import { computeRetryMs, type BackgroundQueue } from './background-job.ts';
 
 /**
- * Milliseconds for which a worker holds the lock of a job. The worker renews the lock after half of this time. If it does not, because it is
- * dead or stands still, the job goes to another worker.
+ * Milliseconds for which a worker holds the lock of a job. The worker renews the lock after half of this time. If it does not, because it
+ * is dead or stands still, the job goes to another worker.
  */
 const lockMs = 20_000;
 

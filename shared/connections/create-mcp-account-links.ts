@@ -26,7 +26,9 @@ export interface McpAccountLinksParts {
   log: Logger;
 }
 
-/** Creates the object that connects people to the MCP servers of the registry, and the object that returns their tokens for calls of tools. */
+/**
+ * Creates the object that connects people to the MCP servers of the registry, and the object that returns their tokens for calls of tools.
+ */
 export function createMcpAccountLinks(options: McpAccountLinksParts): {
   connections: McpAccountLinks;
   toolLinks: ToolAccountLinks;

@@ -52,8 +52,8 @@ export class CurrentTokens {
    * Returns the token of a person for a server.
    * @param url current URL of the server; the token of a link to another URL is not returned
    * @param refusedToken a token that the server has just refused
-   * @throws RouterError `upstream_failed` when the token has expired and the authorization server cannot be asked, or another node refreshes
-   * the token for too long; `store_unavailable`
+   * @throws RouterError `upstream_failed` when the token has expired and the authorization server cannot be asked, or another node
+   * refreshes the token for too long; `store_unavailable`
    */
   async get(person: string, server: string, url: string, refusedToken?: string): Promise<CurrentToken> {
     const { store } = this.#options;

@@ -26,8 +26,8 @@ const pkceMethod = 'S256';
 
 /**
  * Finds the authorization server of an MCP server, as the Model Context Protocol describes ("Authorization"). The server answers a request
- * without a token with the URL of its metadata (RFC 9728). These metadata name the authorization server, whose own metadata (RFC 8414, OpenID
- * Connect Discovery) describe how to request tokens.
+ * without a token with the URL of its metadata (RFC 9728). These metadata name the authorization server, whose own metadata (RFC 8414,
+ * OpenID Connect Discovery) describe how to request tokens.
  * @throws ConnectError when metadata are missing, are those of another server, or lack PKCE; the errors of `fetch`
  */
 export async function discoverServer(url: string, fetch: GuardedFetch): Promise<TokenSource> {

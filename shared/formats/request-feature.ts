@@ -16,15 +16,15 @@ export interface RequestFeature<Request extends JsonObject = JsonObject> {
 export interface RequestFeatures<Request extends JsonObject = JsonObject> {
   /** Returns names of the kinds of parts in a request's content, collected in one pass. */
   collectParts: (request: Request) => ReadonlySet<string>;
-  all: readonly RequestFeature<Request>[];
+  features: readonly RequestFeature<Request>[];
 }
 
 export function findFeatures<Request extends JsonObject>(
-  { collectParts, all }: RequestFeatures<Request>,
+  { collectParts, features }: RequestFeatures<Request>,
   request: Request,
 ): string[] {
   const parts = collectParts(request);
-  return all.filter(({ isIn }) => isIn(request, parts)).map(({ name }) => name);
+  return features.filter(({ isIn }) => isIn(request, parts)).map(({ name }) => name);
 }
 
 /** Returns the key by which a worker announces that it lacks a feature for requests of a client format. */

@@ -88,7 +88,9 @@ export async function followStoredRegistry(source: VersionSource, log: Logger): 
     }
   };
 
-  /** The end of the last check. Checks run one after the other, so a check finds every version that was stored during the previous check. */
+  /**
+   * The end of the last check. Checks run one after the other, so a check finds every version that was stored during the previous check.
+   */
   let lastCheck = Promise.resolve();
   const refresh = (): Promise<void> => (lastCheck = lastCheck.then(tryToUseNewest));
   await refresh();

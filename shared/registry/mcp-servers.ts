@@ -23,7 +23,9 @@ const httpServer = z.looseObject({
 
 /** The settings of the router's OAuth client for an `oauth` server, as far as the router cannot discover them. */
 const oauthClient = z.strictObject({
-  /** The client that the authorization server has registered; default: the router registers a client for each person who links an account. */
+  /**
+   * The client that the authorization server has registered; default: the router registers a client for each person who links an account.
+   */
   clientId: z.string().min(1).optional(),
   clientSecret: z.string().min(1).optional(),
   /** Default: the scopes that the server names. */

@@ -25,7 +25,7 @@ export interface LaneRequest {
 interface LaneNeeds extends Needs {
   operation: Operation;
   format: string;
-  /** See `requiredCapabilities`. */
+  /** See `findRequiredCapabilities`. */
   required: readonly Capability[];
 }
 

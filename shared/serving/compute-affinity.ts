@@ -10,8 +10,9 @@ export interface NamedSession {
 
 /**
  * Computes a number of 32 bits that is the same for all requests of one conversation. The number depends on the session that the client
- * names in headers or body, or on the start of the conversation if the client names no session; in a session that restarts, on both. It also
- * depends on the owner of what the key stores, so that no client reaches the worker of another owner's conversation by sending the same text.
+ * names in headers or body, or on the start of the conversation if the client names no session; in a session that restarts, on both. It
+ * also depends on the owner of what the key stores, so that no client reaches the worker of another owner's conversation by sending the
+ * same text.
  * @param session the session that the client's headers name
  */
 export function computeAffinity(

@@ -107,8 +107,8 @@ function findPoolModels(
 }
 
 /**
- * Explains why none of the workers that have an able model takes the request now. The request waits unless all workers report when they take
- * jobs again, and the first of these times is too late.
+ * Explains why none of the workers that have an able model takes the request now. The request waits unless all workers report when they
+ * take jobs again, and the first of these times is too late.
  */
 function explainNoneAccepts(poolModels: readonly PoolModel[], maxMs: number): NoLane {
   const workers = poolModels.flatMap(({ pool }) => Array.from(pool.workers, ({ announcement }) => announcement));

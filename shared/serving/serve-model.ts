@@ -1,12 +1,13 @@
-import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
+import { storeOwnerOf, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { LimitKeeper, Reservation } from '#shared/accounts/limits/limit-keeper.ts';
 import type { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
-import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
+import type { JobRequest, RunningAgentTurn } from '#shared/broker/dispatch/job-request.ts';
 import { noWorkers } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
+import type { AgentTurn } from '#shared/core/agent-turn.ts';
 import type { Operation } from '#shared/core/operation.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { RequestPurpose } from '#shared/core/purpose.ts';
@@ -21,7 +22,6 @@ import { estimateAmount, type PriceLookup } from './estimate-amount.ts';
 import { findLanes } from './find-lanes.ts';
 import type { FinishedRequest } from './usage-record.ts';
 import type { Caller } from './caller.ts';
-import { createRunningTurn } from './running-turn.ts';
 import { getQueueSender } from './queue-sender.ts';
 import { zeroAmount, reserve } from './reserve.ts';
 import { runJob, type JobDispatcher, type RunningRequest } from './run-job.ts';
@@ -176,4 +176,12 @@ function findOutputLimit({ maxOutput }: RequestParameters, model: ResolvedModel)
 /** Returns the class of the key, or `low` if the client asks for `flex`. A client may lower the priority of a request, but not raise it. */
 function chooseClass({ serviceTier }: RequestParameters, ceiling: PriorityClass): PriorityClass {
   return serviceTier === 'flex' ? 'low' : ceiling;
+}
+
+/** Adds the key, and the person or team that owns the key, to a turn. */
+function createRunningTurn(
+  turn: AgentTurn,
+  { id, kind, ownerId = '' }: Pick<KeyIdentity, 'id' | 'kind' | 'ownerId'>,
+): RunningAgentTurn {
+  return { ...turn, key: id, user: kind === 'user' ? ownerId : '', team: kind === 'team' ? ownerId : '' };
 }

@@ -73,7 +73,7 @@ function findRunnableTools(
     identity,
     model,
     placements,
-    connected: linkedTools,
+    linkedTools,
   });
 }
 

@@ -12,7 +12,7 @@ import type { ModelTraits, Translation } from './translation.ts';
 export function lackedFeatures<Request>(translations: readonly Translation<Request>[], traits: ModelTraits): string[] {
   return translations.flatMap((translation) => {
     const { name: format, features } = translation.client;
-    const lacked = (features?.all ?? []).filter(({ example }) => refuses(translation, example, traits));
+    const lacked = (features?.features ?? []).filter(({ example }) => refuses(translation, example, traits));
     return lacked.map(({ name }) => featureKey(name, format));
   });
 }

@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { maxOutput } from '#shared/formats/context-overflow.ts';
+import { readOutputBound } from '#shared/formats/context-overflow.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { completionsUpstream } from '#shared/translate/upstreams/completions/completions-upstream.ts';
 import { responsesUpstream } from '#shared/translate/upstreams/responses/responses-upstream.ts';
@@ -60,7 +60,7 @@ export class OutputFit {
   /** Returns the request to send after this error; undefined if a lower limit would not help, or would leave too few tokens. */
   async after(error: unknown): Promise<Fitted | undefined> {
     const parts = this.#parts;
-    const most = error instanceof RouterError ? maxOutput(error.details) : undefined;
+    const most = error instanceof RouterError ? readOutputBound(error.details) : undefined;
     if (!parts || !most || this.#fits === maxFits) return undefined;
     const fields = limitFields.filter((field) => typeof parts.request[field] === 'number');
     const room = most.tokens ?? most.context - (most.input ?? (await parts.countInput()));

@@ -91,7 +91,7 @@ async function stoppedLines(
     else {
       const requestId = `${batch.id}_${number}_${line}`;
       const { customId } = await readLine(formats.batch, bytes, batch.endpoint, task);
-      const text = formats.batch.unfinished(customId, requestId, outcome);
+      const text = formats.batch.toUnfinishedLine(customId, requestId, outcome);
       results.set(line, { outcome: 'errored', text });
     }
     line += 1;

@@ -40,7 +40,7 @@ export class EventsSink implements ModelSink {
   }
 
   data(bytes: Uint8Array): void {
-    this.#take(this.#parts.answer.relayed(bytes));
+    this.#take(this.#parts.answer.relay(bytes));
   }
 
   keepAlive(): void {
@@ -48,7 +48,7 @@ export class EventsSink implements ModelSink {
   }
 
   end(bytes: Uint8Array): void {
-    this.#take(this.#parts.answer.relayed(bytes, true));
+    this.#take(this.#parts.answer.relay(bytes, true));
     const error = new RouterError('upstream_failed', 'The upstream has sent no end of its answer.');
     this.#resolve(this.#last === '' ? { error } : { event: this.#last });
   }

@@ -93,7 +93,7 @@ export interface Engine {
   discover(http: EngineHttp, before: readonly ModelInfo[]): Promise<Discovery>;
   /**
    * Adapts a chat request to the engine: removes what it rejects and adds what it needs. Does not change `request`. If the ingress has
-   * found that no engine needs changes in a list (`chatListsToPass`), one text replaces all elements of that list, and must stay there.
+   * found that no engine needs changes in a list (`findListsToPass`), one text replaces all elements of that list, and must stay there.
    * @throws RouterError with status 400 that names a field which the engine does not support
    */
   adapt(request: JsonObject, model: ModelInfo): JsonObject;

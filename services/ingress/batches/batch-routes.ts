@@ -95,7 +95,7 @@ export function addBatchRoutes(
       throw new RouterError('invalid_request', message);
     }
     if (batch.outputFile !== undefined) await files.delete(batch.owner, batch.outputFile);
-    response.json(shape.removed(batch.id));
+    response.json(shape.showRemoval(batch.id));
   });
   router.all(one, refuseMethod('GET', 'HEAD', 'DELETE'));
   router.get(`${one}/results`, async (request, response) => {

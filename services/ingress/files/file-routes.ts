@@ -62,7 +62,7 @@ export function addFileRoutes(router: Router, shape: FormatFiles, parts: FileRou
   router.delete(`${path}/:id`, async (request, response) => {
     const { id } = await find(request, response);
     if (!(await files.delete(owned(response), id))) throw shape.notFound(shape.shownId(id));
-    response.json(shape.removed(shape.shownId(id)));
+    response.json(shape.showRemoval(shape.shownId(id)));
   });
   router.all(`${path}/:id`, refuseMethod('GET', 'HEAD', 'DELETE'));
   router.get(`${path}/:id/content`, async (request, response) => {

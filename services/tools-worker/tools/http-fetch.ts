@@ -1,7 +1,7 @@
 import { PublicFetchError } from '#shared/public-fetch/public-fetch-error.ts';
 import { createPublicFetch, readBounded, type PublicFetchOptions } from '#shared/public-fetch/public-fetch.ts';
 import { version } from '#shared/core/version.ts';
-import { domainFilter } from '#shared/formats/hosted/domain-filter.ts';
+import { createDomainFilter } from '#shared/formats/hosted/domain-filter.ts';
 import { defineTool, z, type OwnTool, type ToolReturn } from '../own/define-tool.ts';
 
 const timeoutMs = 20_000;
@@ -46,7 +46,7 @@ export function httpFetch(options: Pick<PublicFetchOptions, 'isAllowed' | 'looku
       blocked_domains: domains.describe('Pages of these domains are not fetched'),
     }),
     run: ({ url, max_characters: maxCharacters, allowed_domains: allowed, blocked_domains: blocked }, { signal }) => {
-      const allows = domainFilter(allowed, blocked);
+      const allows = createDomainFilter(allowed, blocked);
       const address = new URL(url);
       return publicFetch(
         address,

@@ -43,7 +43,7 @@ export interface BatchFacts {
 }
 
 /** Returns when the router tries the lines of a waiting batch again; undefined if it does so now, or as soon as a worker connects. */
-export function retryTime(
+export function findRetryTime(
   { pausedUntil, lacksWorker }: Pick<BatchFacts, 'pausedUntil' | 'lacksWorker'>,
   now = Date.now(),
 ): number | undefined {
@@ -114,20 +114,20 @@ export interface BatchFormat {
    * Returns the result line for an answer.
    * @param answer the JSON text of the answer
    */
-  succeeded: (customId: string, requestId: string, answer: string) => string;
+  toAnswerLine: (customId: string, requestId: string, answer: string) => string;
   /**
    * Returns the result line for an error.
    * @param answer the error in the line's client format
    */
-  errored: (customId: string, requestId: string, answer: ErrorAnswer<object>) => string;
+  toErrorLine: (customId: string, requestId: string, answer: ErrorAnswer<object>) => string;
   /** Returns the result line for a request that ended without an answer or an error. */
-  unfinished: (customId: string, requestId: string, outcome: 'cancelled' | 'expired') => string;
+  toUnfinishedLine: (customId: string, requestId: string, outcome: 'cancelled' | 'expired') => string;
   /** @throws RouterError `invalid_request` */
   readPage: (query: Readonly<Record<string, unknown>>) => BatchPageRequest;
   /** @param baseUrl URL of the API with its prefix, for links in the answer */
   show: (batch: BatchFacts, baseUrl: string) => object;
   list: (batches: readonly BatchFacts[], hasMore: boolean, baseUrl: string) => object;
-  removed: (id: string) => Json;
+  showRemoval: (id: string) => Json;
   /** Returns the error for a batch that does not exist, or belongs to another owner. */
   notFound: (id: string) => RouterError;
 }

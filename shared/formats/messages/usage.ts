@@ -7,17 +7,17 @@ import type { Usage } from '#shared/core/usage.ts';
  */
 export function readMessagesUsage(usage: Json | undefined): Usage {
   const fields = isJsonObject(usage) ? usage : {};
-  const cachedTokens = count(fields['cache_read_input_tokens']);
-  const cacheWriteTokens = count(fields['cache_creation_input_tokens']);
-  const hourCacheWriteTokens = count(fieldOf(fields['cache_creation'], 'ephemeral_1h_input_tokens'));
-  const searches = count(fieldOf(fields['server_tool_use'], 'web_search_requests'));
+  const cachedTokens = toCount(fields['cache_read_input_tokens']);
+  const cacheWriteTokens = toCount(fields['cache_creation_input_tokens']);
+  const hourCacheWriteTokens = toCount(readField(fields['cache_creation'], 'ephemeral_1h_input_tokens'));
+  const searches = toCount(readField(fields['server_tool_use'], 'web_search_requests'));
   return {
-    promptTokens: count(fields['input_tokens']) + cachedTokens + cacheWriteTokens,
+    promptTokens: toCount(fields['input_tokens']) + cachedTokens + cacheWriteTokens,
     cachedTokens,
     cacheWriteTokens,
     ...(hourCacheWriteTokens > 0 && { hourCacheWriteTokens }),
-    completionTokens: count(fields['output_tokens']),
-    reasoningTokens: count(fieldOf(fields['output_tokens_details'], 'thinking_tokens')),
+    completionTokens: toCount(fields['output_tokens']),
+    reasoningTokens: toCount(readField(fields['output_tokens_details'], 'thinking_tokens')),
     ...(searches > 0 && { units: { searches } }),
   };
 }
@@ -33,11 +33,11 @@ export function writeMessagesUsage(usage: Usage): JsonObject {
   };
 }
 
-function fieldOf(value: Json | undefined, field: string): Json | undefined {
+function readField(value: Json | undefined, field: string): Json | undefined {
   return isJsonObject(value) ? value[field] : undefined;
 }
 
-function count(value: Json | undefined): number {
+function toCount(value: Json | undefined): number {
   return typeof value === 'number' && value > 0 ? Math.round(value) : 0;
 }
 

@@ -49,10 +49,10 @@ export interface PersonAccountLinks {
   toRequiredError(server: string, why: 'no person' | 'none' | 'expired'): RouterError;
 }
 
-/** A call of a server's tool; if `ownName` is undefined, a request for the list of the server's tools. */
+/** A call of a server's tool; if `nameAtServer` is undefined, a request for the list of the server's tools. */
 interface LinkedToolCall extends ToolRequest {
   server: LinkableServer;
-  ownName: string | undefined;
+  nameAtServer: string | undefined;
 }
 
 const listSchema = z.object({
@@ -74,7 +74,7 @@ const listSchema = z.object({
 /** A tool under its name in the router, with its name at its MCP server. */
 interface LinkedTool {
   tool: ToolInfo;
-  ownName: string;
+  nameAtServer: string;
 }
 
 /**
@@ -150,7 +150,8 @@ export class LinkedTools implements PersonalTools {
     if (version === undefined) await this.#accountLinks.findToken(person, server);
     const tools = await this.#findTools(server, toCacheKey(person, server, version ?? ''), caller);
     const found = tools.find((each) => hasToolName(each.tool, tool));
-    if (found) return (request, sink, by) => this.#serve({ ...request, server, ownName: found.ownName }, sink, by);
+    if (found)
+      return (request, sink, by) => this.#serve({ ...request, server, nameAtServer: found.nameAtServer }, sink, by);
     throw new RouterError('not_found', `The MCP server '${name}' has no tool '${tool}' for you.`, { param: 'tool' });
   }
 
@@ -160,7 +161,7 @@ export class LinkedTools implements PersonalTools {
    * @returns the running call; undefined if the caller has left
    */
   async #serve(
-    { server, ownName, ...request }: LinkedToolCall,
+    { server, nameAtServer, ...request }: LinkedToolCall,
     sink: JobSink,
     caller: Caller,
   ): Promise<RunningRequest | undefined> {
@@ -168,7 +169,7 @@ export class LinkedTools implements PersonalTools {
     const person = findPerson(caller.identity);
     if (person === undefined) throw this.#accountLinks.toRequiredError(name, 'no person');
     const run = (token: string, to: JobSink, by: Caller): Promise<RunningRequest | undefined> => {
-      const connection = { server: name, url, token, ...(ownName !== undefined && { tool: ownName }) };
+      const connection = { server: name, url, token, ...(nameAtServer !== undefined && { tool: nameAtServer }) };
       const place = (avoid: ReadonlySet<string>): Placement[] =>
         findPlacements(server, this.#parts.workers.pools(), avoid);
       return runToolJob(this.#parts, { ...request, connection, place }, to, by);
@@ -210,7 +211,7 @@ export class LinkedTools implements PersonalTools {
     const body = Buffer.from(JSON.stringify({ tool, input: {} }));
     const reply = new ToolReply(undefined);
     const listCaller: Caller = { ...pickOrigin(caller), onLimitStatus: () => undefined, isGone: () => false };
-    await this.#serve({ tool, body, stream: false, server, ownName: undefined }, reply, listCaller);
+    await this.#serve({ tool, body, stream: false, server, nameAtServer: undefined }, reply, listCaller);
     const { structured_content: content, content: contentBlocks } = await reply.result;
     const parsed = listSchema.safeParse(content);
     if (parsed.success) return nameTools(server.name, parsed.data.tools);
@@ -254,7 +255,7 @@ function nameTools(server: string, tools: z.output<typeof listSchema>['tools']):
   const valid = assignValidNames([...byName.keys()]);
   return [...byName].map(([givenName, tool]): LinkedTool => {
     const name = valid.get(givenName) ?? givenName;
-    return { ownName: tool.name, tool: { ...tool, name, server, ...(name !== givenName && { givenName }) } };
+    return { nameAtServer: tool.name, tool: { ...tool, name, server, ...(name !== givenName && { givenName }) } };
   });
 }
 

@@ -25,8 +25,8 @@ export interface InlineOptions {
 }
 
 /**
- * Replaces file ids in a request with the files. Ids that are not of this router stay, because an upstream of the same format may have files
- * with these ids.
+ * Replaces file ids in a request with the files. Ids that are not of this router stay, because an upstream of the same format may have
+ * files with these ids.
  * @returns the same request if it names no file of this router
  * @throws RouterError `not_found` in the words of the format, `body_too_large`, `invalid_request` for a file that no model can read,
  * `store_unavailable`, or as `read` of the format does

@@ -25,8 +25,8 @@ interface Racer {
 
 /**
  * A streamed request that may get a second worker. If its first token is later than 95 % of the first tokens of its pool and model, a
- * second job is dispatched, provided that a worker is free and the name has a hedge left. The first job that writes keeps the client's sink,
- * and the other job is cancelled.
+ * second job is dispatched, provided that a worker is free and the name has a hedge left. The first job that writes keeps the client's
+ * sink, and the other job is cancelled.
  */
 export class HedgedJob {
   /** Resolves with the report of the job that served the client, once all jobs have ended. */

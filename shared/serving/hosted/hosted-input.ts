@@ -19,11 +19,11 @@ export function readQuery({ hosted, input }: Pick<HostedCall, 'hosted' | 'input'
  * fields of the request's hosted tool that the input's schema has. The fields keep the names of the format.
  */
 export function buildHostedInput(call: HostedCall, settings: Registry['hosted_tools']): JsonObject {
-  const { hosted, served, input } = call;
+  const { hosted, servedTool, input } = call;
   if (hosted.kind === 'mcp') return input;
   const query = readQuery(call);
   const { field, input: fixedInput = {} } = settings[hosted.kind] ?? {};
-  const schema = served.inputSchema;
+  const schema = servedTool.inputSchema;
   const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
   const name = field ?? chooseField(properties, schema['required'], usualFields[hosted.kind]);
   const takesList = isJsonObject(properties[name]) && properties[name]['type'] === 'array';

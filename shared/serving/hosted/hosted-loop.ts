@@ -13,7 +13,7 @@ export interface HostedLoopParts {
   sink: ModelSink;
   stream: boolean;
   /** Creates the counter of a turn's tokens. A turn is a stream of the client's format. */
-  createCounter: () => Pick<StreamedAnswer, 'relayed' | 'tokens'>;
+  createCounter: () => Pick<StreamedAnswer, 'relay' | 'tokens'>;
   bounds: Pick<Registry['hosted_tools'], 'max_uses' | 'max_ms'>;
   /**
    * Requests the model's next turn.
@@ -67,7 +67,7 @@ export class HostedLoop implements RunningRequest {
    */
   static async begin(input: HostedLoopParts): Promise<HostedLoop | undefined> {
     const parts = { ...input, relay: limitRelay(input.answer) };
-    if (parts.answer.approved.length > 0) return new HostedLoop(parts, undefined);
+    if (parts.answer.approvedCalls.length > 0) return new HostedLoop(parts, undefined);
     const first = await requestTurn(parts, false, undefined, true);
     return first && new HostedLoop(parts, first);
   }
@@ -85,7 +85,7 @@ export class HostedLoop implements RunningRequest {
   async #run(first: Turn | undefined): Promise<void> {
     const { answer, sink, stream } = this.#parts;
     try {
-      await this.#runCalls(answer.approved);
+      await this.#runCalls(answer.approvedCalls);
       await this.#runTurns(first);
       if (this.#failure) throw this.#failure;
       if (this.#isStopped) return;
@@ -191,6 +191,6 @@ async function requestTurn(
   isFirst: boolean,
 ): Promise<Turn | undefined> {
   const turn = new TurnSink({ sink, stream, isFirst, relay, counter: createCounter() });
-  const running = await askModel(answer.next(isLast), turn, previous);
+  const running = await askModel(answer.writeNextRequest(isLast), turn, previous);
   return running && { running, sink: turn };
 }

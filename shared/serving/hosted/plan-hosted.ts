@@ -37,7 +37,7 @@ export function planHostedTools(hosted: HostedRequest, parts: PlanParts): Runnab
   if (model.kind === 'named' && hosted.tools.every(({ kind }) => kind !== 'mcp')) return undefined;
   const [refusal] = hosted.tools.flatMap((tool, at) => {
     const reason = plans[at];
-    return typeof reason === 'string' ? [hosted.refusal(tool, reason)] : [];
+    return typeof reason === 'string' ? [hosted.createRefusal(tool, reason)] : [];
   });
   throw refusal;
 }
@@ -64,7 +64,7 @@ function planTool(
       // A tool whose worker is not connected fails when it is called, and the model gets that error.
       return {
         hosted,
-        served: [tool ? toServedTool(tool) : { name, ownName: name, description: '', inputSchema: {} }],
+        servedTools: [tool ? toServedTool(tool) : { name, nameAtServer: name, description: '', inputSchema: {} }],
       };
     }
     case 'mcp': {
@@ -73,14 +73,14 @@ function planTool(
       const tools = permittedTools.filter((tool) => tool.server === server).map(toServedTool);
       if (tools.length === 0)
         return `no connected MCP server is called '${label}' for this key, and addresses that a client names are not connected to`;
-      return { hosted, served: allowsTool ? tools.filter(({ ownName }) => allowsTool(ownName)) : tools };
+      return { hosted, servedTools: allowsTool ? tools.filter(({ nameAtServer }) => allowsTool(nameAtServer)) : tools };
     }
   }
 }
 
 function toServedTool({ name, givenName = name, description, inputSchema, server }: ListedTool): ServedTool {
   const prefix = server === undefined ? '' : `${server.replaceAll(/[^\w-]/g, '-')}_`;
-  const ownName = prefix !== '' && givenName.startsWith(prefix) ? givenName.slice(prefix.length) : givenName;
+  const nameAtServer = prefix !== '' && givenName.startsWith(prefix) ? givenName.slice(prefix.length) : givenName;
   // Schemas come from JSON.
-  return { name, ownName, description, inputSchema: inputSchema as JsonObject };
+  return { name, nameAtServer, description, inputSchema: inputSchema as JsonObject };
 }

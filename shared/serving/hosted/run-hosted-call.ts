@@ -31,7 +31,7 @@ export async function runHostedCall(
   if (refusal) return refusal;
   const reply = new ToolReply(() => undefined, onKeepAlive);
   try {
-    const tool = call.served.name;
+    const tool = call.servedTool.name;
     const body = Buffer.from(JSON.stringify({ tool, input: buildHostedInput(call, settings) }));
     const running = await serveTool(parts, { tool, body, stream: true }, reply, caller);
     if (!running) return toFailure('unavailable', 'The client is gone.');

@@ -10,7 +10,7 @@ export interface TurnSinkParts {
   isFirst: boolean;
   /** Converts a piece of the turn to the client's events. */
   relay: (piece: Uint8Array) => string;
-  counter: Pick<StreamedAnswer, 'relayed' | 'tokens'>;
+  counter: Pick<StreamedAnswer, 'relay' | 'tokens'>;
 }
 
 /** Receives one turn of a model in an answer with hosted tools, and passes on the client's events. Does not end the answer. */
@@ -62,7 +62,7 @@ export class TurnSink implements ModelSink {
 
   #relay(piece: Uint8Array): string {
     try {
-      this.#parts.counter.relayed(piece);
+      this.#parts.counter.relay(piece);
       return this.#parts.relay(piece);
     } catch (error) {
       if (error instanceof RouterError) this.#relayError = error;

@@ -53,8 +53,8 @@ export class AnswerStorer {
     if (typeof id !== 'string') return;
     if (!this.queueBudget.take(text.length)) return this.countNoRoom(requestId);
     const { input, previous } = toStore;
-    const response = format.storedForm(answer, previous);
-    const stored: StoredResponse = { id, response, input: format.storedInput(input), previous };
+    const response = format.toStoredAnswer(answer, previous);
+    const stored: StoredResponse = { id, response, input: format.toStoredInput(input), previous };
     try {
       const outcome = await this.#responses.store(owner, stored, response === answer ? text : undefined);
       if (outcome === 'kept') this.counts.stored += 1;

@@ -63,7 +63,7 @@ export async function resolveStored(
   const fields = format.stored.storeField(isStored);
   if (!hasReferences && !isStored) return { request, fields, addedBytes: 0, toStore: undefined };
   const input = storeRequest.input(items, seed);
-  const body = hasReferences ? storeRequest.resolved(history, input) : undefined;
+  const body = hasReferences ? storeRequest.writeResolved(history, input) : undefined;
   const whole = body ? format.read(body, operation) : request;
   return {
     request: whole,
@@ -100,7 +100,7 @@ function requireItems(result: Found<Map<string, JsonObject>>): Map<string, JsonO
   );
 }
 
-function requireHistory(result: Found<StoredResponse[]>, { output: outputOf }: StoredAnswers): JsonObject[] {
+function requireHistory(result: Found<StoredResponse[]>, { readOutput: outputOf }: StoredAnswers): JsonObject[] {
   if (result === 'too long') throw tooLongError('previous_response_id');
   if ('found' in result) return result.found.flatMap(({ input, response }) => [...input, ...outputOf(response)]);
   throw new RouterError('previous_response_not_found', `Previous response with id '${result.missing}' not found.`, {

@@ -107,7 +107,7 @@ export class StoringSink implements ModelSink {
 
   /** Parses the event that ends the stream, which may be among its last bytes. */
   #lastEvent(last: Buffer): StorableAnswer | undefined {
-    const { lastEventOffset: lastEventAt, readLastEvent } = this.#options.format;
+    const { findLastEvent: lastEventAt, readLastEvent } = this.#options.format;
     if (this.#isGivenUp) return undefined;
     if (this.#heldPieces) return readLastEvent(Buffer.concat([this.#passedStart, ...this.#heldPieces, last]));
     const whole = Buffer.concat([this.#line, last]);
@@ -116,7 +116,7 @@ export class StoringSink implements ModelSink {
   }
 
   #pass(bytes: Uint8Array): void {
-    const { lastEventOffset: lastEventAt, lastEventMarkBytes: lastEventMark } = this.#options.format;
+    const { findLastEvent: lastEventAt, lastEventMarkBytes: lastEventMark } = this.#options.format;
     const line = this.#line;
     // Only very long events are split between pieces.
     const whole = line.length === 0 ? bytes : Buffer.concat([line, bytes]);

@@ -1,13 +1,13 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { fillUsage, writeChatUsage, chatUsageDetails } from '#shared/formats/chat/usage.ts';
+import { fillUsage, writeChatUsage, writeChatUsageDetails } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { upstreamErrorFromMessagesEvent } from '../upstreams/messages/upstream-error.ts';
 import { readMessagesUsage, overlayUsage } from '#shared/formats/messages/usage.ts';
 import type { ToolCallPiece } from '../upstreams/chat/tool-call-order.ts';
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
-import { chatEnding } from '#shared/formats/chat/stream-additions.ts';
-import { dataEvent } from '#shared/formats/sse/encode.ts';
+import { writeChatEnding } from '#shared/formats/chat/stream-additions.ts';
+import { writeDataEvent } from '#shared/formats/sse/encode.ts';
 import type { Ending, AnswerContext, StreamTranslation } from '../translation.ts';
 import { refusalText, finishReasonFor } from '../vocabulary/stop-reason.ts';
 import { CustomCalls } from '../vocabulary/custom-calls.ts';
@@ -80,10 +80,10 @@ export class ChatToMessagesStream implements StreamTranslation {
       prompt: this.#answerContext.promptTokens,
       completion: () => estimateTokensOfBytes(this.#outputBytes),
     });
-    const written = writeChatUsage(usage, chatUsageDetails(usage));
+    const written = writeChatUsage(usage, writeChatUsageDetails(usage));
     const rest = this.#custom?.rest() ?? [];
     const inputs = rest.length === 0 ? '' : this.#chunk({ tool_calls: rest });
-    const text = inputs + chatEnding(this.#frame({}, finishReason), written, this.#answerContext.usageChunk);
+    const text = inputs + writeChatEnding(this.#frame({}, finishReason), written, this.#answerContext.usageChunk);
     return { text, ending: { usage, finishReason } };
   }
 
@@ -167,7 +167,9 @@ export class ChatToMessagesStream implements StreamTranslation {
     const first = !this.#started;
     this.#started = true;
     this.#hasContent ||= Object.keys(delta).length > 0;
-    return dataEvent(JSON.stringify(this.#frame(first ? { role: 'assistant', content: '', ...delta } : delta, null)));
+    return writeDataEvent(
+      JSON.stringify(this.#frame(first ? { role: 'assistant', content: '', ...delta } : delta, null)),
+    );
   }
 
   #frame(delta: JsonObject, finishReason: string | null): JsonObject {

@@ -1,9 +1,9 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { chatEnding } from '#shared/formats/chat/stream-additions.ts';
-import { chatUsageDetails, fillUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
+import { writeChatEnding } from '#shared/formats/chat/stream-additions.ts';
+import { writeChatUsageDetails, fillUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
-import { dataEvent } from '#shared/formats/sse/encode.ts';
+import { writeDataEvent } from '#shared/formats/sse/encode.ts';
 import type { Ending, AnswerContext, StreamTranslation } from '../translation.ts';
 import type { ToolCallPiece } from '../upstreams/chat/tool-call-order.ts';
 import type { ResponsesPiece } from '../upstreams/responses/item-pieces.ts';
@@ -48,8 +48,8 @@ export class ChatToResponsesStream implements StreamTranslation {
     });
     // In the chat format, a call without arguments has an empty object.
     const empty = [...this.#bare].map((index) => this.#chunk(callDelta(index, '{}'))).join('');
-    const written = writeChatUsage(usage, chatUsageDetails(usage));
-    const text = chatEnding(this.#frame({}, finishReason), written, this.#answerContext.usageChunk);
+    const written = writeChatUsage(usage, writeChatUsageDetails(usage));
+    const text = writeChatEnding(this.#frame({}, finishReason), written, this.#answerContext.usageChunk);
     return { text: empty + text, ending: { usage, finishReason } };
   }
 
@@ -89,7 +89,9 @@ export class ChatToResponsesStream implements StreamTranslation {
   #chunk(delta: JsonObject): string {
     const first = !this.#started;
     this.#started = true;
-    return dataEvent(JSON.stringify(this.#frame(first ? { role: 'assistant', content: '', ...delta } : delta, null)));
+    return writeDataEvent(
+      JSON.stringify(this.#frame(first ? { role: 'assistant', content: '', ...delta } : delta, null)),
+    );
   }
 
   #frame(delta: JsonObject, finishReason: string | null): JsonObject {

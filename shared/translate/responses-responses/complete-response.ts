@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { repeatedFields } from '#shared/formats/responses/response-object.ts';
+import { readRepeatedFields } from '#shared/formats/responses/response-object.ts';
 import type { AnswerContext } from '../translation.ts';
 
 /** Fields of every response object that some servers leave out. */
@@ -11,7 +11,7 @@ const unset: JsonObject = { completed_at: null, error: null, incomplete_details:
  */
 export function withRequiredFields(response: JsonObject, { model, created, recalled }: AnswerContext): JsonObject {
   if (response['tools'] !== undefined) return response;
-  const repeated = isJsonObject(recalled?.['repeated']) ? recalled['repeated'] : repeatedFields({});
+  const repeated = isJsonObject(recalled?.['repeated']) ? recalled['repeated'] : readRepeatedFields({});
   const { usage } = response;
   return {
     ...unset,

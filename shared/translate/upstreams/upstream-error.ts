@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { Json } from '#shared/core/json.ts';
-import { contextOverflow, outputTooLarge, type Overflow } from '#shared/formats/context-overflow.ts';
+import { createOverflowError, createOutputLimitError, type Overflow } from '#shared/formats/context-overflow.ts';
 import { rejectionDetails, type RejectedCapability } from '#shared/formats/rejected-capability.ts';
 import type { RawHeaders } from '#shared/core/pick-headers.ts';
 import { readSpentAllowance, readWait } from './limit-texts.ts';
@@ -41,7 +41,7 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
       if (spent) return limited(spent);
       if (outOfMoney.test(sentence)) return failed(outOfMoneyStatus, sentence);
       const counts = overflow ?? readOverflowText(sentence);
-      if (counts !== undefined) return contextOverflow(counts);
+      if (counts !== undefined) return createOverflowError(counts);
       // llama.cpp in router mode: the worker has requested a model that was unloaded shortly before.
       if (sentence.startsWith('model is not loaded')) return failed(status, sentence);
       const tooLarge = readOutputLimit(sentence);
@@ -72,7 +72,7 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
       });
     default: {
       const counts = status >= 500 ? (overflow ?? readOverflowText(sentence)) : undefined;
-      if (counts !== undefined) return contextOverflow(counts);
+      if (counts !== undefined) return createOverflowError(counts);
       const fault = readRequestFault(sentence);
       if (fault) return refused(sentence, { param, code }, fault.missing);
       return failed(status, sentence);
@@ -128,10 +128,10 @@ function readOutputLimit(sentence: string): RouterError | undefined {
     /is too large: (\d+)\. This model supports at most (\d+) completion tokens/.exec(sentence) ?? [];
   if (requested !== undefined && max !== undefined) {
     const text = `max_tokens: ${requested} > ${max}, which is the maximum allowed number of output tokens for this model`;
-    return outputTooLarge(text, Number(max));
+    return createOutputLimitError(text, Number(max));
   }
   const maximum = outputLimitTexts.map((text) => text.exec(sentence)?.[1]).find((digits) => digits !== undefined);
-  return maximum === undefined ? undefined : outputTooLarge(sentence, Number(maximum));
+  return maximum === undefined ? undefined : createOutputLimitError(sentence, Number(maximum));
 }
 
 /**

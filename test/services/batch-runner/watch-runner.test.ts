@@ -13,7 +13,7 @@ function batch(change: Partial<BatchRecord>): BatchRecord {
 /** Returns the metrics of a runner in a cluster with these batches, as lines. */
 async function metricsOf(open: () => Promise<BatchRecord[]>): Promise<string[]> {
   const registry = new Registry();
-  const jobs = { counts: () => Promise.reject(new Error('Redis is away')) };
+  const jobs = { countAll: () => Promise.reject(new Error('Redis is away')) };
   watchRunner(registry, { jobs, work: { listOpen: open }, slots: { running: 0, gaveWay: 0 }, workers: new Map() });
   return (await registry.metrics()).split('\n');
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
-import { describedTool, isClientTool } from '#shared/formats/messages/client-tools.ts';
-import { hostedBlockText } from '#shared/formats/messages/hosted/hosted-block.ts';
+import { describeClientTool, isClientTool } from '#shared/formats/messages/client-tools.ts';
+import { writeHostedBlockText } from '#shared/formats/messages/hosted/hosted-block.ts';
 import type { MessagesBlock, MessagesRequest, MessagesTool } from '#shared/formats/messages/request.ts';
 import { expandSummary } from '#shared/translate/context/after-summary.ts';
 import { isToolChange, resolveOfferedTools, referenceText } from '#shared/translate/context/offered-tools.ts';
@@ -119,7 +119,7 @@ function passedTool(tool: MessagesTool): MessagesTool {
     allowed_callers: _callers,
     ...kept
   } = tool;
-  return tool.type?.startsWith('computer_') ? describedTool(kept) : kept;
+  return tool.type?.startsWith('computer_') ? describeClientTool(kept) : kept;
 }
 
 function blocksOf(content: string | readonly MessagesBlock[], param: string): MessagesBlock[] {
@@ -149,7 +149,7 @@ function blockOf(block: MessagesBlock, param: string): MessagesBlock[] {
     case 'redacted_thinking':
       return [];
     default: {
-      const hosted = hostedBlockText(block);
+      const hosted = writeHostedBlockText(block);
       if (hosted !== undefined) return [{ type: 'text', text: hosted }];
       if (isToolChange(block)) return [];
       const type: string = block.type;

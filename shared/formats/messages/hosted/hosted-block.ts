@@ -1,5 +1,5 @@
 import type { HostedResultBlock, MessagesBlock } from '../request.ts';
-import { hostedResultText } from './hosted-result-text.ts';
+import { readHostedResultText } from './hosted-result-text.ts';
 import { isOwnCallId } from './result-text-encoding.ts';
 
 /** Whether a `server_tool_use` block with this name calls a tool that the router may run. */
@@ -19,8 +19,8 @@ export function isOwnHostedBlock(block: MessagesBlock): boolean {
 }
 
 /** Returns a hosted call or its result as text, for upstreams without such blocks; undefined for any other block. */
-export function hostedBlockText(block: MessagesBlock): string | undefined {
-  if (isHostedResult(block)) return `[Result of the tool]\n${hostedResultText(block)}`;
+export function writeHostedBlockText(block: MessagesBlock): string | undefined {
+  if (isHostedResult(block)) return `[Result of the tool]\n${readHostedResultText(block)}`;
   if (block.type !== 'server_tool_use' || !isHostedName(block.name)) return undefined;
   return `[Call of the tool ${block.name}: ${JSON.stringify(block.input)}]`;
 }

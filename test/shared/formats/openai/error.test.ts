@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
-import { chatErrorEvent } from '#shared/formats/chat/stream-additions.ts';
+import { writeChatErrorEvent } from '#shared/formats/chat/stream-additions.ts';
 import { openaiErrorAnswer } from '#shared/formats/openai/error.ts';
 import { modelNotFoundError } from '#shared/serving/resolve-model.ts';
 
@@ -39,7 +39,7 @@ describe("errors of OpenAI's API", () => {
   });
 
   it('end a stream as one unnamed event', () => {
-    expect(chatErrorEvent(new RouterError('worker_lost', 'gone'))).toBe(
+    expect(writeChatErrorEvent(new RouterError('worker_lost', 'gone'))).toBe(
       'data: {"error":{"message":"gone","type":"server_error","param":null,"code":"worker_lost"}}\n\n',
     );
   });

@@ -24,7 +24,7 @@ describe('the purpose of a request', () => {
   });
 
   it('is a compaction if the format says so, whoever sends it', () => {
-    const signs = { instructions: '', lastText: '', hasOwnTools: false, cachesInstructions: false, compacts: true };
+    const signs = { instructions: '', lastText: '', hasOwnTools: false, cachesInstructions: false, isCompaction: true };
     expect(detectPurpose({}, signs).purpose).toBe('compaction');
   });
 });

@@ -1,6 +1,6 @@
 import type { MessagesMessage } from '../request.ts';
 import { isHostedResult } from './hosted-block.ts';
-import { hostedResultText } from './hosted-result-text.ts';
+import { readHostedResultText } from './hosted-result-text.ts';
 
 /**
  * Whether anybody but the model has named a web address, namely the user, a tool of the client, or a search or fetch (Anthropic API
@@ -12,7 +12,7 @@ export function isAddressNamed(messages: readonly MessagesMessage[], url: string
     if (role !== 'assistant') return JSON.stringify(content).includes(written);
     return (
       typeof content !== 'string' &&
-      content.some((block) => isHostedResult(block) && hostedResultText(block).includes(url))
+      content.some((block) => isHostedResult(block) && readHostedResultText(block).includes(url))
     );
   });
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { writeResultsText } from '../../hosted/hosted-outcome.ts';
 import type { ResponsesItem } from '../request.ts';
-import { mcpFunctionName, searchFunctionName } from './hosted-functions.ts';
+import { toMcpFunctionName, searchFunctionName } from './hosted-functions.ts';
 
 /**
  * Replaces searches and MCP calls of earlier answers by function calls with their outputs. For a search that another upstream has run, the
@@ -35,33 +35,40 @@ export function isOwnHostedItem(item: ResponsesItem): boolean {
 
 /**
  * Works like `withFunctionCalls`, and returns each item with the position of its source item.
- * @param takes selects the items of hosted calls that become function calls; other items stay
+ * @param isReplaced selects the items of hosted calls that become function calls; other items stay
  */
 export function withFunctionCallsAt(
   items: readonly ResponsesItem[],
   outputs = noOutputs,
-  takes: (item: ResponsesItem) => boolean = () => true,
+  isReplaced: (item: ResponsesItem) => boolean = () => true,
 ): [number, ResponsesItem][] {
   const fields = items as readonly JsonObject[];
-  const ran = new Set(fields.map(({ approval_request_id: id, type }) => (type === 'mcp_call' ? id : undefined)));
+  const finishedIds = new Set(
+    fields.map(({ approval_request_id: id, type }) => (type === 'mcp_call' ? id : undefined)),
+  );
   const responses = new Map(
     fields.flatMap((item) =>
       item['type'] === 'mcp_approval_response' ? [[item['approval_request_id'], item] as const] : [],
     ),
   );
-  const plain = (item: ResponsesItem): ResponsesItem[] => {
+  const replaceItem = (item: ResponsesItem): ResponsesItem[] => {
     const call = item as JsonObject;
     const { id } = call;
-    if (!takes(item)) return [item];
+    if (!isReplaced(item)) return [item];
     switch (item.type) {
       case 'web_search_call':
-        return pair(id, searchFunctionName, JSON.stringify(searchInput(call['action'])), searchOutput(call));
+        return createCallWithOutput(
+          id,
+          searchFunctionName,
+          JSON.stringify(readSearchInput(call['action'])),
+          writeSearchOutput(call),
+        );
       case 'mcp_call':
-        return pair(id, nameOf(call), textOf(call['arguments']), mcpOutput(call));
+        return createCallWithOutput(id, toFunctionName(call), textOrEmpty(call['arguments']), writeMcpOutput(call));
       case 'mcp_approval_request': {
-        if (ran.has(id)) return [];
-        const output = outputs.get(textOf(id)) ?? refusal(responses.get(id));
-        return pair(id, nameOf(call), textOf(call['arguments']), output);
+        if (finishedIds.has(id)) return [];
+        const output = outputs.get(textOrEmpty(id)) ?? writeRefusal(responses.get(id));
+        return createCallWithOutput(id, toFunctionName(call), textOrEmpty(call['arguments']), output);
       }
       case 'mcp_list_tools':
       case 'mcp_approval_response':
@@ -70,53 +77,62 @@ export function withFunctionCallsAt(
         return [item];
     }
   };
-  return items.flatMap((item, at) => plain(item).map((each): [number, ResponsesItem] => [at, each]));
+  return items.flatMap((item, at) => replaceItem(item).map((each): [number, ResponsesItem] => [at, each]));
 }
 
-function pair(id: Json | undefined, name: string, args: string, output: string): ResponsesItem[] {
-  const callId = textOf(id);
+function createCallWithOutput(id: Json | undefined, name: string, args: string, output: string): ResponsesItem[] {
+  const callId = textOrEmpty(id);
   return [
     { type: 'function_call', call_id: callId, name, arguments: args === '' ? '{}' : args },
     { type: 'function_call_output', call_id: callId, output },
   ];
 }
 
-function nameOf({ server_label: label, name }: JsonObject): string {
-  return mcpFunctionName(textOf(label), textOf(name));
+function toFunctionName({ server_label: label, name }: JsonObject): string {
+  return toMcpFunctionName(textOrEmpty(label), textOrEmpty(name));
 }
 
-function searchInput(action: Json | undefined): JsonObject {
+function readSearchInput(action: Json | undefined): JsonObject {
   const { query, queries, url } = isJsonObject(action) ? action : {};
-  return { query: textOf(query) || (Array.isArray(queries) ? queries.map(textOf).join('; ') : textOf(url)) };
+  return {
+    query: textOrEmpty(query) || (Array.isArray(queries) ? queries.map(textOrEmpty).join('; ') : textOrEmpty(url)),
+  };
 }
 
-function searchOutput({ status, results, action }: JsonObject): string {
+function writeSearchOutput({ status, results, action }: JsonObject): string {
   if (Array.isArray(results)) {
     return writeResultsText(
       results.flatMap((each) =>
         isJsonObject(each)
-          ? [{ title: textOf(each['title']), url: textOf(each['url']), text: textOf(each['text']), age: undefined }]
+          ? [
+              {
+                title: textOrEmpty(each['title']),
+                url: textOrEmpty(each['url']),
+                text: textOrEmpty(each['text']),
+                age: undefined,
+              },
+            ]
           : [],
       ),
     );
   }
   if (status === 'failed') return 'Error: the search failed.';
   const sources = isJsonObject(action) && Array.isArray(action['sources']) ? action['sources'] : [];
-  const urls = sources.flatMap((source) => (isJsonObject(source) ? [textOf(source['url'])] : []));
+  const urls = sources.flatMap((source) => (isJsonObject(source) ? [textOrEmpty(source['url'])] : []));
   return urls.length > 0 ? urls.join('\n') : 'The next message has what was found.';
 }
 
-function mcpOutput({ output, error }: JsonObject): string {
-  if (error === undefined || error === null) return textOf(output);
+function writeMcpOutput({ output, error }: JsonObject): string {
+  if (error === undefined || error === null) return textOrEmpty(output);
   return `Error: ${typeof error === 'string' ? error : JSON.stringify(error)}`;
 }
 
-function refusal(response: JsonObject | undefined): string {
+function writeRefusal(response: JsonObject | undefined): string {
   if (!response) return 'The user has not approved this call.';
-  const reason = textOf(response['reason']);
+  const reason = textOrEmpty(response['reason']);
   return reason === '' ? 'The user has refused this call.' : `The user has refused this call: ${reason}`;
 }
 
-function textOf(value: Json | undefined): string {
+function textOrEmpty(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
 }

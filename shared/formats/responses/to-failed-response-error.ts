@@ -62,7 +62,7 @@ const failedCodes: Record<ErrorCode, FailedCode> = {
 };
 
 /** Converts an error to the error field of a failed response. */
-export function failedResponseError(failure: RouterError): { code: FailedCode; message: string } {
+export function toFailedResponseError(failure: RouterError): { code: FailedCode; message: string } {
   const { code: error, message, retryAfter } = failure;
   const code = failedCodes[error];
   if (code !== 'rate_limit_exceeded' || retryAfter === undefined || outlastsRetries(failure)) return { code, message };
