@@ -120,8 +120,10 @@ export class BackgroundJobs {
   }
 
   async countAll(): Promise<Record<BackgroundQueue, QueueCounts>> {
-    const counted = await Promise.all(backgroundQueues.map(async (name) => [name, await this.#count(name)] as const));
-    return Object.fromEntries(counted) as Record<BackgroundQueue, QueueCounts>;
+    const countsByQueue = await Promise.all(
+      backgroundQueues.map(async (name) => [name, await this.#count(name)] as const),
+    );
+    return Object.fromEntries(countsByQueue) as Record<BackgroundQueue, QueueCounts>;
   }
 
   /** Returns the jobs of a queue that have failed and wait for another try, the next one first. */

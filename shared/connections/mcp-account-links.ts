@@ -51,9 +51,9 @@ export class McpAccountLinks {
    * @throws RouterError `store_unavailable`
    */
   async list(person: string): Promise<ServerForPerson[]> {
-    const stored = await this.#options.store.list(person);
+    const links = await this.#options.store.list(person);
     return this.#options.servers().map(({ name: server, url }) => {
-      const link = stored.get(server);
+      const link = links.get(server);
       // A link to the server's former URL has no token for this URL.
       if (link?.url !== url) return { server, url, state: 'none', connectedAt: undefined };
       const { sealed, expiresAt = Infinity, canRefresh, connectedAt } = link;

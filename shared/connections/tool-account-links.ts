@@ -28,9 +28,9 @@ export class ToolAccountLinks {
 
   /** Returns, for each server to which the person is connected now, a text that changes when the person connects again. */
   async readVersions(person: string): Promise<ReadonlyMap<string, string>> {
-    const listed = await this.#options.connections.list(person);
-    const connected = listed.filter(({ state }) => state === 'connected');
-    return new Map(connected.map(({ server, connectedAt }) => [server, String(connectedAt)]));
+    const listedServers = await this.#options.connections.list(person);
+    const connectedServers = listedServers.filter(({ state }) => state === 'connected');
+    return new Map(connectedServers.map(({ server, connectedAt }) => [server, String(connectedAt)]));
   }
 
   /**

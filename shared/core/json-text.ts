@@ -39,15 +39,15 @@ export function parseJsonText(text: Buffer, unread?: ListSizes): JsonText {
 }
 
 function parseWhole(text: Buffer): JsonText {
-  const whole = text.toString();
-  const stringify = chooseWriter(whole);
+  const wholeText = text.toString();
+  const stringify = chooseWriter(wholeText);
   const write = (object: JsonObject): Buffer[] => [Buffer.from(stringify(object))];
-  return { value: parseExact(whole), write, skim: (check) => check(), hasUnreadLists: false };
+  return { value: parseExact(wholeText), write, skim: (check) => check(), hasUnreadLists: false };
 }
 
 function parseWithoutLists(text: Buffer, lists: ListSizes): JsonText | undefined {
-  const parsed = parseAroundLists(text, lists);
-  return parsed && { ...parsed, skim: (check) => check(), hasUnreadLists: true };
+  const aroundLists = parseAroundLists(text, lists);
+  return aroundLists && { ...aroundLists, skim: (check) => check(), hasUnreadLists: true };
 }
 
 /** Returns undefined if the text has no long strings as values. */
@@ -100,14 +100,14 @@ interface StringMarks {
  */
 function putStringsBack(value: unknown, state: StringMarks): boolean {
   let left = state.strings.length;
-  const open = [value];
-  for (let each = open.pop(); each !== undefined; each = open.pop()) {
-    if (typeof each !== 'object' || each === null) continue;
-    for (const key of Array.isArray(each) ? each.keys() : Object.keys(each)) {
-      const inner: unknown = (each as Record<string | number, unknown>)[key];
-      if (typeof inner === 'object') open.push(inner);
+  const pendingValues = [value];
+  for (let current = pendingValues.pop(); current !== undefined; current = pendingValues.pop()) {
+    if (typeof current !== 'object' || current === null) continue;
+    for (const key of Array.isArray(current) ? current.keys() : Object.keys(current)) {
+      const inner: unknown = (current as Record<string | number, unknown>)[key];
+      if (typeof inner === 'object') pendingValues.push(inner);
       if (typeof inner !== 'string' || !inner.startsWith(state.mark, startLength)) continue;
-      defineString(each, key, inner, state);
+      defineString(current, key, inner, state);
       left -= 1;
     }
   }

@@ -17,14 +17,14 @@ function isValid(name: string): boolean {
  * @returns the valid names by the given names
  */
 export function assignValidNames(names: readonly string[]): Map<string, string> {
-  const wanted = new Map(names.map((name) => [name, name.replaceAll(/[^\w-]/g, '_')]));
-  const users = Map.groupBy(wanted.values(), (name) => name);
-  const chosen = [...wanted].map(([name, readable]): [string, string] => {
+  const readableNames = new Map(names.map((name) => [name, name.replaceAll(/[^\w-]/g, '_')]));
+  const namesByReadable = Map.groupBy(readableNames.values(), (name) => name);
+  const validNames = [...readableNames].map(([name, readable]): [string, string] => {
     if (isValid(name)) return [name, name];
-    const isUsable = isValid(readable) && /[a-z\d]/i.test(readable) && users.get(readable)?.length === 1;
+    const isUsable = isValid(readable) && /[a-z\d]/i.test(readable) && namesByReadable.get(readable)?.length === 1;
     return [name, isUsable ? readable : withHash(name, readable)];
   });
-  return new Map(chosen);
+  return new Map(validNames);
 }
 
 function withHash(name: string, readable: string): string {

@@ -191,8 +191,8 @@ export class Files {
     const { records, store, fileBytes } = this.#parts;
     const object = randomBytes(16).toString('hex');
     const kind = isJoin ? 'join' : isResult ? 'part' : 'file';
-    const reserve = (bytes: number, begins: boolean): Promise<void> =>
-      records.reserve({ owner, object, bytes, begins, kind });
+    const reserve = (bytes: number, isFirst: boolean): Promise<void> =>
+      records.reserve({ owner, object, bytes, begins: isFirst, kind });
     // If the size is known, an upload for which there is no room is refused before its content is read.
     const knownBytes = Math.min(fileBytes, Math.max(0, (expectedBytes ?? 0) - maxFormBytes));
     await reserve(knownBytes, true);

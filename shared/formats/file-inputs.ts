@@ -74,7 +74,7 @@ function inline(
   // A mark that is chosen after the text exists cannot occur in the text.
   const mark = randomUUID();
   const contents: Uint8Array[] = [];
-  const marked = replaceParts(request, [], parts, (part, id, param) => {
+  const markedRequest = replaceParts(request, [], parts, (part, id, param) => {
     const file = files.get(id);
     if (!file) return part;
     const { content, ...description } = file;
@@ -82,7 +82,7 @@ function inline(
     contents.push(content);
     return filledPart;
   });
-  return fillInContents(Buffer.concat(write(isJsonObject(marked) ? marked : request)), mark, contents);
+  return fillInContents(Buffer.concat(write(isJsonObject(markedRequest) ? markedRequest : request)), mark, contents);
 }
 
 function fillInContents(text: Buffer, mark: string, contents: readonly Uint8Array[]): Buffer {

@@ -75,15 +75,15 @@ export function chooseLanes(
     if (candidate) candidates.push(candidate);
     if (model.kind !== 'auto' || !model.rule) continue;
     const { targets, path } = model.rule;
-    const permitted = targets.filter((target) => permits(pool.tier, target.model));
-    const target = chooseTarget(pool, needs, permitted, path);
+    const permittedTargets = targets.filter((target) => permits(pool.tier, target.model));
+    const target = chooseTarget(pool, needs, permittedTargets, path);
     if (target?.isAble) ruleCandidates.push(target);
   }
   const able = ruleCandidates.length > 0 ? ruleCandidates : candidates.filter((candidate) => candidate.isAble);
   // If no model is able, the request goes to the named model or to the models with the largest context, and the worker explains the
   // refusal.
-  const chosen = able.length > 0 ? able : model.kind === 'auto' ? keepLargestContext(candidates) : candidates;
-  return chosen.length < 2 ? chosen : addGroups(chosen.toSorted(compareCandidates));
+  const bestCandidates = able.length > 0 ? able : model.kind === 'auto' ? keepLargestContext(candidates) : candidates;
+  return bestCandidates.length < 2 ? bestCandidates : addGroups(bestCandidates.toSorted(compareCandidates));
 }
 
 /** Returns the candidates with the largest context, for a request that is too large for all models. */
@@ -120,7 +120,7 @@ function chooseModel(
 ): Candidate | undefined {
   const rank = auto.tiers.findIndex((tier) => tier === pool.tier);
   if (rank < 0) return undefined;
-  const capable = pool.models
+  const capableModels = pool.models
     .filter(
       (model) =>
         canDo(model, needs.operation) &&
@@ -129,9 +129,9 @@ function chooseModel(
         hasAllCapabilities(model, needs.required),
     )
     .map((model) => judgeModel(model, needs));
-  const able = capable.filter((each) => each.isAble);
-  const chosen = able.find(({ isPreferred }) => isPreferred) ?? able[0] ?? findLargest(capable);
-  return chosen && { pool, ...chosen, rank, maxWaitMs: auto.max_wait_ms[auto.tiers[rank] ?? 'gpu'] };
+  const able = capableModels.filter((each) => each.isAble);
+  const bestModel = able.find(({ isPreferred }) => isPreferred) ?? able[0] ?? findLargest(capableModels);
+  return bestModel && { pool, ...bestModel, rank, maxWaitMs: auto.max_wait_ms[auto.tiers[rank] ?? 'gpu'] };
 }
 
 function findLargest<Model extends { contextWindow: number }>(models: readonly Model[]): Model | undefined {

@@ -73,13 +73,13 @@ export function explainNoLane(
       : undefined;
   }
   if (poolModels.length === 0) return undefined;
-  const allowed = poolModels.filter(allows);
-  if (allowed.length === 0) {
+  const allowedModels = poolModels.filter(allows);
+  if (allowedModels.length === 0) {
     const message = `\`${name}\` may choose none of the connected models: ${nameAutoLimits(auto)} of the registry leaves all of them out.`;
     return { waits, error: unavailableError(message) };
   }
   const unmetCapabilities = required.filter(
-    (each) => !allowed.some((offer) => hasAllCapabilities(offer.model, [each])),
+    (each) => !allowedModels.some((offer) => hasAllCapabilities(offer.model, [each])),
   );
   const what = (unmetCapabilities.length > 0 ? unmetCapabilities : required).map(describeCapability).join(' and ');
   const rejected = unmetCapabilities.flatMap((each) => toRejectedCapability(each) ?? [])[0];

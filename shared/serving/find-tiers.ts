@@ -24,8 +24,8 @@ export function findTiers(model: ResolvedModel, { auto, workers, permits, placem
     for (const tier of auto.tiers) if (!populated.has(tier)) tiers.add(tier);
   } else {
     for (const target of model.targets) {
-      const known = workers.tiersOf(target.model);
-      for (const tier of target.tier === undefined ? known : [target.tier]) tiers.add(tier);
+      const knownTiers = workers.tiersOf(target.model);
+      for (const tier of target.tier === undefined ? knownTiers : [target.tier]) tiers.add(tier);
     }
     if (tiers.size === 0) for (const tier of modelTiers) tiers.add(tier);
   }

@@ -69,8 +69,8 @@ export function drawTargetOrder(targets: readonly RegistryTarget[], random: () =
 function drawFirst(weighted: readonly RegistryTarget[], random: () => number): RegistryTarget[] {
   const total = weighted.reduce((sum, { weight = 0 }) => sum + weight, 0);
   let left = random() * total;
-  const drawn = weighted.find(({ weight = 0 }) => (left -= weight) < 0) ?? weighted[0];
-  return drawn ? [drawn, ...weighted.filter((target) => target !== drawn)] : [];
+  const drawnTarget = weighted.find(({ weight = 0 }) => (left -= weight) < 0) ?? weighted[0];
+  return drawnTarget ? [drawnTarget, ...weighted.filter((target) => target !== drawnTarget)] : [];
 }
 
 export function modelNotFoundError(model: string): RouterError {

@@ -26,8 +26,8 @@ export class RecentSums {
 
   /** Returns the sums of the units before this one, oldest first. */
   sumsBefore(unit: number): number[] {
-    const kept = this.#sums.length - 1;
-    return Array.from({ length: kept }, (_, index) => this.#at(unit - kept + index));
+    const keptUnits = this.#sums.length - 1;
+    return Array.from({ length: keptUnits }, (_, index) => this.#at(unit - keptUnits + index));
   }
 
   /** Returns the sum of this unit and of all kept units before it. */

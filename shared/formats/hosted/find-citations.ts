@@ -73,16 +73,16 @@ function findNamedResult(
  * Returns the range of the Markdown link `[text](address)` around an address; if there is no such link, the range of the address itself.
  */
 function findLinkAround(text: string, start: number, end: number): { start: number; end: number } {
-  const plain = { start, end };
-  if (!text.startsWith('](', start - 2)) return plain;
+  const addressRange = { start, end };
+  if (!text.startsWith('](', start - 2)) return addressRange;
   const closing = /^(?:[ \t]+"[^"\n]*")?\)/.exec(text.slice(end, end + maxLabelLength));
-  if (!closing) return plain;
+  if (!closing) return addressRange;
   let openBrackets = 1;
   for (let at = start - 3; at >= 0 && at > start - maxLabelLength; at--) {
-    if (text[at] === '\n') return plain;
+    if (text[at] === '\n') return addressRange;
     if (text[at] === ']') openBrackets += 1;
     else if (text[at] === '[') openBrackets -= 1;
     if (openBrackets === 0) return { start: at, end: end + closing[0].length };
   }
-  return plain;
+  return addressRange;
 }

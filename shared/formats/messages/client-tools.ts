@@ -138,6 +138,6 @@ function pair(description: string): JsonObject {
 }
 
 function describeScreen({ display_width_px: width, display_height_px: height }: MessagesTool): string {
-  const known = (value: Json | undefined): value is number => typeof value === 'number';
-  return known(width) && known(height) ? `${width} x ${height} pixels` : 'an unknown size';
+  const isKnown = (value: Json | undefined): value is number => typeof value === 'number';
+  return isKnown(width) && isKnown(height) ? `${width} x ${height} pixels` : 'an unknown size';
 }

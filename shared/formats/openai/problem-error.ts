@@ -28,8 +28,8 @@ function createExpectedError(problem: Problem & { kind: 'expected' }, param: str
     const hint = "The role 'function' is not supported; answer a tool call with a message of role 'tool'.";
     return new RouterError('unsupported_parameter', hint, { param });
   }
-  const wanted = [...problem.values.map((value) => `'${value}'`), ...problem.types.map(withArticle)];
-  return createValueError(param, `expected ${wanted.join(' or ')}`, problem.got);
+  const expectations = [...problem.values.map((value) => `'${value}'`), ...problem.types.map(withArticle)];
+  return createValueError(param, `expected ${expectations.join(' or ')}`, problem.got);
 }
 
 function createValueError(param: string, expected: string, got: unknown): RouterError {

@@ -104,14 +104,16 @@ function readFinishReason(response: JsonObject, parts: readonly MessagePart[]): 
  */
 function joinEvents(events: readonly JsonObject[]): JsonObject {
   const items = new Map<Json | undefined, JsonObject>();
-  let whole: JsonObject = {};
+  let wholeResponse: JsonObject = {};
   for (const { type, response, output_index: index, item, delta } of events) {
-    if (isJsonObject(response)) whole = response;
+    if (isJsonObject(response)) wholeResponse = response;
     if (type === 'response.output_item.done' && isJsonObject(item)) items.set(index, item);
     if (type === 'response.output_text.delta') {
       const [begun] = objectsIn(items.get(index)?.['content']);
       items.set(index, { content: [{ type: 'text', text: textOrEmpty(begun?.['text']) + textOrEmpty(delta) }] });
     }
   }
-  return objectsIn(whole['output']).length > 0 ? whole : { ...whole, output: [...items.values()] };
+  return objectsIn(wholeResponse['output']).length > 0
+    ? wholeResponse
+    : { ...wholeResponse, output: [...items.values()] };
 }

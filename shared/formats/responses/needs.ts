@@ -53,9 +53,9 @@ function estimateItemTokens(item: ResponsesItem): number {
   const parts = listParts(item);
   if (parts.length > 0) return parts.reduce((sum, part) => sum + estimatePartTokens(part), 0);
   const { content, output } = item as { content?: unknown; output?: unknown };
-  const whole = output ?? content;
+  const wholeContent = output ?? content;
   // Sealed content is about as long as the text in it.
-  return estimateTokens(typeof whole === 'string' ? whole : JSON.stringify(item));
+  return estimateTokens(typeof wholeContent === 'string' ? wholeContent : JSON.stringify(item));
 }
 
 function estimatePartTokens(part: ResponsesPart): number {

@@ -123,20 +123,20 @@ export class ResponsesStream implements StreamedAnswer {
    * has them.
    */
   #renumber(events: string): string {
-    let written = '';
+    let renumbered = '';
     for (const text of events.split(/(?<=\n\n)/)) {
       if (this.#shift === undefined && openingEvent.test(text)) continue;
       const place = findEventNumber(text);
       if (!place) {
-        written += text;
+        renumbered += text;
         continue;
       }
       this.#shift ??= this.#nextNumber - place.value;
       const number = place.value + this.#shift;
-      written += text.slice(0, place.start) + String(number) + text.slice(place.end);
+      renumbered += text.slice(0, place.start) + String(number) + text.slice(place.end);
       this.#nextNumber = number + 1;
     }
-    return written;
+    return renumbered;
   }
 
   #writeEvent(type: string, fields: JsonObject): string {

@@ -26,10 +26,10 @@ export function createStoreRequest(request: ResponsesRequest): StoreRequest {
     input: (items, seed = randomUUID().replaceAll('-', '')) => {
       return ownItems.map((item, at) => {
         const reference = findReferencedId(item);
-        const whole = (reference === undefined ? undefined : items.get(reference)) ?? item;
-        if (typeof whole['id'] === 'string') return whole;
-        const type = typeof whole['type'] === 'string' ? whole['type'] : 'message';
-        return { ...whole, type, id: `${prefixes[type] ?? 'item'}_${seed}_in${at}` };
+        const wholeItem = (reference === undefined ? undefined : items.get(reference)) ?? item;
+        if (typeof wholeItem['id'] === 'string') return wholeItem;
+        const type = typeof wholeItem['type'] === 'string' ? wholeItem['type'] : 'message';
+        return { ...wholeItem, type, id: `${prefixes[type] ?? 'item'}_${seed}_in${at}` };
       });
     },
     writeResolved: (history, input) =>

@@ -65,8 +65,8 @@ function findResults(value: Json, fields: ResultFields, levels: number): SearchR
   if (!isJsonObject(value) || levels === 0) return [];
   const ownResult = toResult(value, fields);
   if (ownResult.length > 0) return ownResult;
-  const named = fields.list === undefined ? undefined : value[fields.list];
-  const inner = named === undefined ? Object.values(value) : [named];
+  const listField = fields.list === undefined ? undefined : value[fields.list];
+  const inner = listField === undefined ? Object.values(value) : [listField];
   for (const each of inner) {
     const found = each === undefined ? [] : findResults(each, fields, levels - 1);
     if (found.length > 0) return found;

@@ -41,14 +41,14 @@ export async function openRegistry({ file, versions, broker, redis, log }: OpenR
     findBefore: (number: number) => versions.before(number),
     readConfig: async (number: number) => (await versions.find(number))?.config,
   };
-  const followed = await followStoredRegistry(source, log);
-  onRegistryChange(broker, () => void followed.refresh());
-  redis.on('ready', () => void followed.refresh());
-  broker.onReconnect(() => void followed.refresh());
+  const storedRegistry = await followStoredRegistry(source, log);
+  onRegistryChange(broker, () => void storedRegistry.refresh());
+  redis.on('ready', () => void storedRegistry.refresh());
+  broker.onReconnect(() => void storedRegistry.refresh());
   const announceChange = async (): Promise<void> => {
-    await followed.refresh();
+    await storedRegistry.refresh();
     // The signal is not awaited, because it never resolves without a broker. The other processes poll for changes.
     announceRegistryChange(broker).catch((error: unknown) => log.debug({ err: error }, 'a change was not announced'));
   };
-  return { ...followed, source: 'store', announceChange };
+  return { ...storedRegistry, source: 'store', announceChange };
 }

@@ -28,7 +28,7 @@ export async function openServingFiles(
   report: ReportUnreadable,
 ): Promise<OpenedFiles> {
   const { RTR_PREFIX: prefix } = config;
-  const opened = await openFiles({
+  const openedFiles = await openFiles({
     settings: config,
     prefix,
     openRecords: (bounds) => new FileRecords(redis, `${prefix}:`, { bounds, report }),
@@ -36,9 +36,9 @@ export async function openServingFiles(
     secrets: config.SEAL_SECRET,
     log,
   });
-  const sweep = new FileSweep(opened.files, log);
+  const sweep = new FileSweep(openedFiles.files, log);
   releases.add('file sweep', () => sweep.close());
-  return opened;
+  return openedFiles;
 
   /** Uses a separate connection, because a file may have hundreds of megabytes, and jobs must not wait for it. */
   async function openObjects(): Promise<JetStreamObjects> {

@@ -153,9 +153,9 @@ export class SplitJob {
   /** @param last the part that ended last; the headers of the answer name the worker of this part */
   #sendAnswer(last: Job): void {
     try {
-      const whole = this.#dependencies.divisible.join(this.#answers, this.#sumUsage());
+      const joinedAnswer = this.#dependencies.divisible.join(this.#answers, this.#sumUsage());
       this.#sink.begin(last);
-      this.#sink.end(whole);
+      this.#sink.end(joinedAnswer);
       this.#state = 'done';
     } catch (error) {
       this.fail(toRouterError(error));
@@ -165,9 +165,9 @@ export class SplitJob {
   /** Returns the placements of a part: those of the request, limited to the model and tier of the other parts. */
   #placePart(avoid: ReadonlySet<string>): Placement[] {
     const placements = this.#request.place(avoid);
-    const chosen = this.#model;
-    if (!chosen) return placements;
-    return placements.filter(({ model, pool }) => model === chosen.model && pool.tier === chosen.pool.tier);
+    const chosenModel = this.#model;
+    if (!chosenModel) return placements;
+    return placements.filter(({ model, pool }) => model === chosenModel.model && pool.tier === chosenModel.pool.tier);
   }
 
   #sumFreeSlots(): number {

@@ -54,9 +54,9 @@ export class AnswerStorer {
     if (!this.queueBudget.take(text.length)) return this.countNoRoom(requestId);
     const { input, previous } = toStore;
     const response = format.toStoredAnswer(answer, previous);
-    const stored: StoredResponse = { id, response, input: format.toStoredInput(input), previous };
+    const storedResponse: StoredResponse = { id, response, input: format.toStoredInput(input), previous };
     try {
-      const outcome = await this.#responses.store(owner, stored, response === answer ? text : undefined);
+      const outcome = await this.#responses.store(owner, storedResponse, response === answer ? text : undefined);
       if (outcome === 'kept') this.counts.stored += 1;
       else if (outcome === 'too large') this.countTooLarge(requestId);
     } catch (error) {

@@ -64,9 +64,9 @@ export async function resolveStored(
   if (!hasReferences && !isStored) return { request, fields, addedBytes: 0, toStore: undefined };
   const input = storeRequest.input(items, seed);
   const body = hasReferences ? storeRequest.writeResolved(history, input) : undefined;
-  const whole = body ? format.read(body, operation) : request;
+  const wholeRequest = body ? format.read(body, operation) : request;
   return {
-    request: whole,
+    request: wholeRequest,
     fields,
     addedBytes: body?.length ?? 0,
     toStore: isStored ? { input, previous } : undefined,

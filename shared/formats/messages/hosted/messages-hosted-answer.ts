@@ -186,6 +186,8 @@ function chooseToolChoice(
 ): JsonObject {
   if (!mayCall) return { tool_choice: { type: 'none' } };
   if (!isLater || !choice || (choice.type !== 'any' && choice.type !== 'tool')) return {};
-  const { disable_parallel_tool_use: single } = choice;
-  return { tool_choice: { type: 'auto', ...(single !== undefined && { disable_parallel_tool_use: single }) } };
+  const { disable_parallel_tool_use: disableParallel } = choice;
+  return {
+    tool_choice: { type: 'auto', ...(disableParallel !== undefined && { disable_parallel_tool_use: disableParallel }) },
+  };
 }

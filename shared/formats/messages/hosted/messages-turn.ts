@@ -109,17 +109,17 @@ export class MessagesTurn {
   }
 
   #addDelta(event: JsonObject): string {
-    const open = this.#findOpenBlock(event);
-    const { block } = open;
+    const openBlock = this.#findOpenBlock(event);
+    const { block } = openBlock;
     const delta = isJsonObject(event['delta']) ? event['delta'] : {};
     for (const field of ['text', 'thinking', 'signature'] as const) {
-      const added = delta[field];
-      if (typeof added === 'string') block[field] = `${textOrEmpty(block[field])}${added}`;
+      const addition = delta[field];
+      if (typeof addition === 'string') block[field] = `${textOrEmpty(block[field])}${addition}`;
     }
-    open.json += textOrEmpty(delta['partial_json']);
+    openBlock.json += textOrEmpty(delta['partial_json']);
     if (delta['citation'] !== undefined)
       block['citations'] = [...(Array.isArray(block['citations']) ? block['citations'] : []), delta['citation']];
-    return writeEvent({ ...event, index: open.index });
+    return writeEvent({ ...event, index: openBlock.index });
   }
 
   #stopBlock(event: JsonObject): string {
@@ -160,9 +160,9 @@ export class MessagesTurn {
   }
 
   #findOpenBlock(event: JsonObject): OpenBlock {
-    const open = this.#openBlocks.get(readIndex(event));
-    if (!open) throw new RouterError('upstream_failed', 'The answer continues a block that is not open.');
-    return open;
+    const openBlock = this.#openBlocks.get(readIndex(event));
+    if (!openBlock) throw new RouterError('upstream_failed', 'The answer continues a block that is not open.');
+    return openBlock;
   }
 }
 

@@ -82,12 +82,14 @@ export function replaceHostedChoice(choice: Json | undefined, functions: readonl
 function findFunctionChoices(choice: Json, functions: readonly HostedFunction[]): Json[] {
   if (!isJsonObject(choice)) return [choice];
   const { type, server_label: label, name } = choice;
-  const chosen = functions.filter(({ hosted, servedTool }) =>
+  const chosenFunctions = functions.filter(({ hosted, servedTool }) =>
     hosted.kind === 'mcp'
       ? type === 'mcp' && label === hosted.label && (typeof name !== 'string' || name === servedTool.nameAtServer)
       : typeof type === 'string' && type.startsWith(searchFunctionName),
   );
-  return chosen.length === 0 ? [choice] : chosen.map((each) => ({ type: 'function', name: each.name }));
+  return chosenFunctions.length === 0
+    ? [choice]
+    : chosenFunctions.map((each) => ({ type: 'function', name: each.name }));
 }
 
 function toFunctionTool({ name, hosted, servedTool }: HostedFunction): ResponsesTool {

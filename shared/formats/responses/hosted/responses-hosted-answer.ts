@@ -119,8 +119,8 @@ export class ResponsesHostedAnswer implements HostedAnswer {
   /** How many of the request's output tokens are left; undefined if the request sets no limit. */
   get #outputLeft(): number | undefined {
     const { max_output_tokens: limit } = this.#request;
-    const used = this.#usage?.['output_tokens'];
-    return typeof limit === 'number' ? limit - (typeof used === 'number' ? used : 0) : undefined;
+    const usedTokens = this.#usage?.['output_tokens'];
+    return typeof limit === 'number' ? limit - (typeof usedTokens === 'number' ? usedTokens : 0) : undefined;
   }
 
   /** Always true, because this format has no tool that fetches an address of the model's choice. */
@@ -132,16 +132,16 @@ export class ResponsesHostedAnswer implements HostedAnswer {
     if (outcome.kind === 'found') this.#searchResults.push(...outcome.results);
     const text = writeOutcomeText(outcome);
     const output = isFailure(outcome) ? `Error: ${text}` : text;
-    const begun = this.#openCalls.find((each) => each.call === call);
-    if (!begun) {
+    const openCall = this.#openCalls.find((each) => each.call === call);
+    if (!openCall) {
       this.#approvedOutputs.set(call.id, output);
       this.#approvedOutcomes.push({ call, outcome });
       // The answer begins with the model's first event.
       return '';
     }
-    this.#openCalls = this.#openCalls.filter((each) => each !== begun);
-    this.#turnItems.push({ type: 'function_call_output', call_id: begun.callId, output });
-    return this.#end(begun.position, outcome);
+    this.#openCalls = this.#openCalls.filter((each) => each !== openCall);
+    this.#turnItems.push({ type: 'function_call_output', call_id: openCall.callId, output });
+    return this.#end(openCall.position, outcome);
   }
 
   finish(): string {
@@ -184,12 +184,12 @@ export class ResponsesHostedAnswer implements HostedAnswer {
 
   /** Writes events with the tools of each MCP server whose list the client does not have yet. */
   #writeMcpLists(): string[] {
-    const known = new Set(
+    const listedServers = new Set(
       this.#input.map((item) => (item.type === 'mcp_list_tools' ? (item as JsonObject)['server_label'] : undefined)),
     );
     return this.#runnable.flatMap(({ hosted, servedTools }) => {
-      if (hosted.kind !== 'mcp' || known.has(hosted.label)) return [];
-      known.add(hosted.label);
+      if (hosted.kind !== 'mcp' || listedServers.has(hosted.label)) return [];
+      listedServers.add(hosted.label);
       const tools = servedTools.map(({ nameAtServer, description, inputSchema }) => ({
         name: nameAtServer,
         description,
@@ -211,9 +211,9 @@ export class ResponsesHostedAnswer implements HostedAnswer {
   #writeApprovedItem({ call, outcome }: { call: HostedCall; outcome: HostedOutcome }): string {
     const position = this.#events.output.length;
     const id = createItemId('mcp', this.#idPart, position);
-    const begun = beginCall(this.#events, { ...call, id }, JSON.stringify(call.input));
+    const beginning = beginCall(this.#events, { ...call, id }, JSON.stringify(call.input));
     this.#events.output[position] = { ...this.#events.output[position], approval_request_id: call.id };
-    return begun + this.#end(position, outcome);
+    return beginning + this.#end(position, outcome);
   }
 
   #end(position: number, outcome: HostedOutcome): string {

@@ -162,21 +162,21 @@ export class ResponsesTurn {
 export function beginCall(events: AnswerEvents, call: HostedCall, args: string): string {
   const item = createInProgressItem(call, args);
   const position = events.add(item);
-  const added = (shown: JsonObject): string => events.item(position, 'response.output_item.added', shown);
+  const writeAdded = (shown: JsonObject): string => events.item(position, 'response.output_item.added', shown);
   if (call.hosted.kind !== 'mcp') {
     return (
-      added(item) +
+      writeAdded(item) +
       events.writeEventAt(position, 'response.web_search_call.in_progress') +
       events.writeEventAt(position, 'response.web_search_call.searching')
     );
   }
-  const begun =
-    added({ ...item, arguments: '' }) +
+  const beginning =
+    writeAdded({ ...item, arguments: '' }) +
     events.writeEventAt(position, 'response.mcp_call.in_progress') +
     events.writeEventAt(position, 'response.mcp_call_arguments.delta', { delta: args }) +
     events.writeEventAt(position, 'response.mcp_call_arguments.done', { arguments: args });
   events.output[position] = item;
-  return begun;
+  return beginning;
 }
 
 function writeWholeItem(events: AnswerEvents, item: JsonObject): string {

@@ -34,10 +34,11 @@ export function createToolFields(parts: TurnToolsOptions): JsonObject {
  * model from ever answering.
  */
 function chooseToolChoice({ request, functions, isFirst }: TurnToolsOptions): Json | undefined {
-  const chosen = replaceHostedChoice(request.tool_choice, functions);
-  if (isFirst) return chosen;
-  if (isJsonObject(chosen) && chosen['type'] === 'allowed_tools') return { ...chosen, mode: 'auto' };
-  return chosen === 'none' ? chosen : 'auto';
+  const requestChoice = replaceHostedChoice(request.tool_choice, functions);
+  if (isFirst) return requestChoice;
+  if (isJsonObject(requestChoice) && requestChoice['type'] === 'allowed_tools')
+    return { ...requestChoice, mode: 'auto' };
+  return requestChoice === 'none' ? requestChoice : 'auto';
 }
 
 /** Removes functions from a list of allowed tools, because the list may name only tools of the request. */

@@ -10,8 +10,8 @@ export function createUrlCitations(text: string, results: readonly SearchResult[
   let [units, characters] = [0, 0];
   /** Converts an offset from UTF-16 code units to characters. Has to be called with rising offsets. */
   const toCharacterIndex = (offset: number): number => {
-    const passed = text.slice(units, offset);
-    characters += passed.length - (passed.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
+    const passedText = text.slice(units, offset);
+    characters += passedText.length - (passedText.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
     units = offset;
     return characters;
   };

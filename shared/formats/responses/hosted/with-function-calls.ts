@@ -29,8 +29,8 @@ export function hasOutcome(item: ResponsesItem): boolean {
 /** Whether an item belongs to a hosted call that the router has run. Upstreams refuse items that they have not written. */
 export function isOwnHostedItem(item: ResponsesItem): boolean {
   const { id, approval_request_id: approvalId } = item as JsonObject;
-  const known = item.type === 'mcp_approval_response' ? approvalId : id;
-  return typeof known === 'string' && /^[a-z]+_rtr_/.test(known);
+  const callId = item.type === 'mcp_approval_response' ? approvalId : id;
+  return typeof callId === 'string' && /^[a-z]+_rtr_/.test(callId);
 }
 
 /**
