@@ -14,14 +14,14 @@ import { createAdminServer } from '#shared/core/admin-server.ts';
 import { listen } from '#shared/core/listen.ts';
 import { loadConfig, readCertificates } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
-import { createServiceRegistry, watchDependencies } from '#shared/core/metrics/service-registry.ts';
+import { createServiceRegistry, registerDependencyGauges } from '#shared/core/metrics/service-registry.ts';
 import { runService } from '#shared/core/run-service.ts';
-import { watchFiles } from '#shared/files/watch-files.ts';
+import { registerFileMetrics } from '#shared/files/watch-files.ts';
 import { version } from '#shared/core/version.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { Hedges } from '#shared/serving/hedging/hedges.ts';
 import { openServing } from '#shared/serving/open/open-serving.ts';
-import { AnswerStorer } from '#shared/serving/stored/store-answers.ts';
+import { AnswerStorer } from '#shared/serving/stored/answer-storer.ts';
 import type { BatchJob, SliceJob } from '#shared/background/batch-jobs.ts';
 import { finishBatch } from './batches/finish-batch.ts';
 import { runSlice } from './batches/run-slice.ts';
@@ -64,10 +64,21 @@ await runService(async (environment, releases) => {
   }
 
   const serving = await openServing({ config, role: 'runner', id, name: `batch-runner-${id}`, log, releases });
-  const { redis, accounts, store, unreadable, ownerKeys, stored, broker, workers, dispatcher, registry } = serving;
+  const {
+    redis,
+    accounts,
+    store,
+    reportUnreadable,
+    ownerKeys,
+    storedResponses,
+    broker,
+    workers,
+    dispatcher,
+    registry,
+  } = serving;
   const { ledger, limits, prices, files, objects } = serving;
   // Queued work starts as soon as the queues open, and needs the list of models.
-  await serving.announced;
+  await serving.workersAnnounced;
   const access = {
     url: config.REDIS_URL,
     ca: readCertificates('REDIS_CA', config.REDIS_CA),
@@ -76,7 +87,7 @@ await runService(async (environment, releases) => {
   };
   const jobs = new BackgroundJobs(access);
   releases.add('background jobs', () => jobs.close());
-  const batches = new BatchWork(redis.redis, prefix, { report: unreadable });
+  const batches = new BatchWork(redis.redis, prefix, { report: reportUnreadable });
   const slots = new LineSlots({ dispatcher, maxLines: config.BATCH_LINES, yieldMs: config.BATCH_YIELD_MS });
   workers.onChange(() => slots.notifyChange());
   const tickets = new LiveTicketWatcher({ broker, workers, onWaiting: (pool) => slots.makeRoom(pool) });
@@ -122,7 +133,11 @@ await runService(async (environment, releases) => {
     hedges: new Hedges(),
     ownerKeys,
     noWorkerMs: config.NO_WORKER_TIMEOUT_MS,
-    answers: { responses: stored, stores: config.RESPONSES_KEEP_HOURS > 0, assertIntact: () => store.assertIntact() },
+    answers: {
+      responses: storedResponses,
+      storesAnswers: config.RESPONSES_KEEP_HOURS > 0,
+      assertIntact: () => store.assertIntact(),
+    },
     inputFiles: { files, maxBytes: config.MAX_BODY_BYTES, store },
   };
   const { BATCH_SLICES: concurrency } = config;
@@ -144,7 +159,7 @@ await runService(async (environment, releases) => {
       breakers: new ModelBreakers(),
       refusedLines: new RefusedLines(),
       waitingWork,
-      storer: new AnswerStorer(stored, log),
+      storer: new AnswerStorer(storedResponses, log),
       requestBudget,
       answerBudget: new MemoryBudget(answerMemoryBytes),
       maxTries: config.BATCH_ATTEMPTS,
@@ -176,10 +191,10 @@ await runService(async (environment, releases) => {
     stopping.abort();
     await Promise.all(Array.from(queues.values(), (worker) => worker.close()));
   });
-  const webhooks = openWebhooks(redis.redis, prefix, { keys: ownerKeys, report: unreadable });
+  const webhooks = openWebhooks(redis.redis, prefix, { keys: ownerKeys, report: reportUnreadable });
   const { WEBHOOK_NETWORKS: networks } = config;
   queues.set('webhooks', startWebhooks({ webhooks, access, jobs, networks, registry: metricsRegistry, log, releases }));
-  const mails = new AlertMails(redis.redis, prefix, unreadable);
+  const mails = new AlertMails(redis.redis, prefix, reportUnreadable);
   const mailWorker = startMails({ config, mails, access, jobs, registry: metricsRegistry, log, releases });
   if (mailWorker) queues.set('alert-mails', mailWorker);
   const responses = startResponses({
@@ -209,8 +224,8 @@ await runService(async (environment, releases) => {
     releases,
   });
   queues.set('scheduled', startScheduled({ access, jobs, tasks: scheduled, log, releases }));
-  watchDependencies(metricsRegistry, { nats: () => broker.roundTripMs(), redis: () => redis.roundTripMs() });
-  watchFiles(metricsRegistry, files);
+  registerDependencyGauges(metricsRegistry, { nats: () => broker.roundTripMs(), redis: () => redis.roundTripMs() });
+  registerFileMetrics(metricsRegistry, files);
   registerRunnerGauges(metricsRegistry, { jobs, batches, slots, workers: queues });
   isReady = true;
   log.info({ id, version }, 'batch-runner is ready');

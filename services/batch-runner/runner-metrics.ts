@@ -16,7 +16,7 @@ import { sweptKinds, type SweptKind } from './sweeps/sweep.ts';
 const sameScrapeMs = 500;
 
 export interface WatchedRunner {
-  jobs: Pick<BackgroundJobs, 'counts'>;
+  jobs: Pick<BackgroundJobs, 'countAll'>;
   batches: Pick<BatchWork, 'listOpen'>;
   slots: { running: number; preemptions: number };
   workers: ReadonlyMap<BackgroundQueue, Omit<QueueWorker, 'close'>>;
@@ -107,10 +107,10 @@ export function registerRunnerGauges(registry: Registry, { jobs, batches, slots,
     'Jobs of background work, by queue and outcome',
     ['queue', 'outcome'],
     (counter) => {
-      for (const [queue, { completed, failed, stalled }] of workers) {
-        counter.inc({ queue, outcome: 'completed' }, completed);
-        counter.inc({ queue, outcome: 'failed' }, failed);
-        counter.inc({ queue, outcome: 'stalled' }, stalled);
+      for (const [queue, { completions, failures, stalls }] of workers) {
+        counter.inc({ queue, outcome: 'completed' }, completions);
+        counter.inc({ queue, outcome: 'failed' }, failures);
+        counter.inc({ queue, outcome: 'stalled' }, stalls);
       }
     },
   );
@@ -120,7 +120,7 @@ export function registerRunnerGauges(registry: Registry, { jobs, batches, slots,
     labelNames: ['queue', 'state'],
     registers,
     collect: async () => {
-      const counts = await jobs.counts().catch((): Partial<Record<string, QueueCounts>> => ({}));
+      const counts = await jobs.countAll().catch((): Partial<Record<string, QueueCounts>> => ({}));
       waiting.reset();
       for (const [queue, states] of Object.entries(counts))
         for (const [state, number] of Object.entries(states ?? {})) waiting.set({ queue, state }, number);

@@ -12,12 +12,12 @@ import type { Refusal } from '#shared/accounts/refusals/refusal.ts';
 import { BackgroundResponses } from '#shared/accounts/background-responses/background-responses.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { SharedEjections } from '#shared/broker/dispatch/workers/shared-ejections.ts';
-import { createMcpAccountLinks } from '#shared/connections/open-mcp-account-links.ts';
+import { createMcpAccountLinks } from '#shared/connections/create-mcp-account-links.ts';
 import { createAdminServer, type Readiness } from '#shared/core/admin-server.ts';
 import { listen } from '#shared/core/listen.ts';
 import { loadConfig, readCertificates } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
-import { createServiceRegistry, watchDependencies } from '#shared/core/metrics/service-registry.ts';
+import { createServiceRegistry, registerDependencyGauges } from '#shared/core/metrics/service-registry.ts';
 import { openTracing } from '#shared/core/tracing/open-tracing.ts';
 import { runService } from '#shared/core/run-service.ts';
 import { version } from '#shared/core/version.ts';
@@ -61,10 +61,10 @@ import { readCredentialsDir } from './read-credentials-dir.ts';
 import { LinkedTools } from '#shared/serving/connected/linked-tools.ts';
 import { Hedges } from '#shared/serving/hedging/hedges.ts';
 import type { InputFiles } from '#shared/serving/files/inline-files.ts';
-import { withOutageRetry } from '#shared/serving/stored/outage-tolerant-answers.ts';
+import { withOutageRetry } from '#shared/serving/stored/with-outage-retry.ts';
 import { ShortOutages } from '#shared/accounts/redis/short-outages.ts';
-import { AnswerStorer } from '#shared/serving/stored/store-answers.ts';
-import { watchFiles } from '#shared/files/watch-files.ts';
+import { AnswerStorer } from '#shared/serving/stored/answer-storer.ts';
+import { registerFileMetrics } from '#shared/files/watch-files.ts';
 import { openBackground } from '#shared/serving/open/open-background.ts';
 import { openServing } from '#shared/serving/open/open-serving.ts';
 import { createRequestRecorder } from '#shared/serving/record-request.ts';
@@ -95,8 +95,19 @@ await runService(async (environment, releases) => {
   await listen(admin, config.ADMIN_PORT, config.ADMIN_HOST, releases);
 
   const serving = await openServing({ config, role: 'ingress', id, name: `ingress-${id}`, log, releases });
-  const { redis, storedRedis, accounts, store, unreadable, ownerKeys, stored, broker, workers, dispatcher, registry } =
-    serving;
+  const {
+    redis,
+    storedRedis,
+    accounts,
+    store,
+    reportUnreadable,
+    ownerKeys,
+    storedResponses,
+    broker,
+    workers,
+    dispatcher,
+    registry,
+  } = serving;
   const { files, ledger, limits, prices } = serving;
   const jobs = new BackgroundJobs({
     url: config.REDIS_URL,
@@ -117,7 +128,7 @@ await runService(async (environment, releases) => {
   };
   const batches = new Batches(redis.redis, `${prefix}:`, {
     bounds: { maxOpen: config.BATCHES_OPEN, keepMs: toBatchKeepMs(config) },
-    report: unreadable,
+    report: reportUnreadable,
   });
   const outages = new ShortOutages(redis, config.STORE_WAIT_MS);
   const storedOutages = new ShortOutages(storedRedis, config.STORE_WAIT_MS);
@@ -171,13 +182,13 @@ await runService(async (environment, releases) => {
   };
   const priceOf: PriceLookup = (tier, model) => prices.priceOf(tier, model);
 
-  watchDependencies(metricsRegistry, { nats: () => broker.roundTripMs(), redis: () => redis.roundTripMs() });
+  registerDependencyGauges(metricsRegistry, { nats: () => broker.roundTripMs(), redis: () => redis.roundTripMs() });
   registerQueueMetrics(metricsRegistry, () => dispatcher.jobs());
   registerWorkerMetrics(metricsRegistry, () => workers.workers());
   const hedges = new Hedges();
-  const answers = withOutageRetry(stored, storedOutages);
+  const answers = withOutageRetry(storedResponses, storedOutages);
   const storer = new AnswerStorer(answers, log);
-  watchFiles(metricsRegistry, files);
+  registerFileMetrics(metricsRegistry, files);
   const countKeptBytes = () => dispatcher.keptBytes;
   registerIngressMetrics(metricsRegistry, {
     heldBodies,
@@ -190,14 +201,14 @@ await runService(async (environment, releases) => {
     store,
     storer,
   });
-  const webhooks = openWebhooks(redis.redis, `${prefix}:`, { keys: ownerKeys, report: unreadable });
+  const webhooks = openWebhooks(redis.redis, `${prefix}:`, { keys: ownerKeys, report: reportUnreadable });
   registerBackgroundMetrics(metricsRegistry, {
     batches: () => batches.countAllOpen(),
     responses: () => background.responses.countAllOpen(),
     webhooks: () => webhooks.deliveries.countEndpoints(),
   });
-  const { connections, served } = createMcpAccountLinks({
-    store: new McpAccountLinkStore(redis.redis, `${prefix}:`, { keys: ownerKeys, report: unreadable }),
+  const { connections, toolLinks } = createMcpAccountLinks({
+    store: new McpAccountLinkStore(redis.redis, `${prefix}:`, { keys: ownerKeys, report: reportUnreadable }),
     registry: () => registry.current(),
     environment,
     networks: config.OAUTH_NETWORKS,
@@ -220,14 +231,19 @@ await runService(async (environment, releases) => {
   const webConsole = openConsole({
     ingress: id,
     accounts,
-    usage: new UsageReader(redis.redis, `${prefix}:`, unreadable),
-    sessions: new AgentSessionReader(redis.redis, `${prefix}:`, config.AGENT_SESSIONS_DAYS * 86_400_000, unreadable),
-    refusals: new RefusalReader(redis.redis, `${prefix}:`, unreadable),
+    usage: new UsageReader(redis.redis, `${prefix}:`, reportUnreadable),
+    sessions: new AgentSessionReader(
+      redis.redis,
+      `${prefix}:`,
+      config.AGENT_SESSIONS_DAYS * 86_400_000,
+      reportUnreadable,
+    ),
+    refusals: new RefusalReader(redis.redis, `${prefix}:`, reportUnreadable),
     limits,
     prices,
     batches: {
       batches,
-      work: new BatchWork(redis.redis, `${prefix}:`, { report: unreadable }),
+      work: new BatchWork(redis.redis, `${prefix}:`, { report: reportUnreadable }),
       batchApis: [...new Set(clientFormats.map(({ api }) => api))].flatMap(({ segment, batches: shape }) =>
         shape ? [segment] : [],
       ),
@@ -264,16 +280,16 @@ await runService(async (environment, releases) => {
     log,
     releases,
   });
-  const noteRefusal = (refusal: Refusal): void => {
+  const onRefusal = (refusal: Refusal): void => {
     webConsole.meter.countRefusal(refusal.error.code);
     refusals.add(refusal);
   };
   const countRefusal: CountRefusal = (refused) => {
     metrics.countRefusal(refused.format, refused.error);
     // A client whose upgrade is refused sends the same request again over HTTP, which is counted then.
-    if (refused.error.code !== 'upgrade_refused') noteRefusal(refused);
+    if (refused.error.code !== 'upgrade_refused') onRefusal(refused);
   };
-  const recordFinished = createRequestRecorder({ log, metrics, priceOf, ledger, noteRefusal });
+  const recordFinished = createRequestRecorder({ log, metrics, priceOf, ledger, onRefusal });
   const record: typeof recordFinished = (request) => {
     recordFinished(request);
     webConsole.meter.countJob(request.origin.requestId, request.origin.identity, request.report);
@@ -284,8 +300,8 @@ await runService(async (environment, releases) => {
   };
   const noWorkerMs = config.NO_WORKER_TIMEOUT_MS;
   const toolParts = { dispatcher, workers, limits: retriedLimits, noWorkerMs, record };
-  const connected = new LinkedTools(served, toolParts);
-  const mcp = createToolsMcp({ ...toolParts, connected, countRefusal }, unreadOutputs, log);
+  const linkedTools = new LinkedTools(toolLinks, toolParts);
+  const mcp = createToolsMcp({ ...toolParts, personalTools: linkedTools, countRefusal }, unreadOutputs, log);
   releases.add('MCP', () => mcp.close());
   const ending = new AbortController();
   const idempotency = createIdempotencyParts({
@@ -338,9 +354,13 @@ await runService(async (environment, releases) => {
     priceOf,
     hedges,
     ownerKeys,
-    connected,
+    personalTools: linkedTools,
     noWorkerMs,
-    answers: { responses: answers, stores: config.RESPONSES_KEEP_HOURS > 0, assertIntact: () => store.assertIntact() },
+    answers: {
+      responses: answers,
+      storesAnswers: config.RESPONSES_KEEP_HOURS > 0,
+      assertIntact: () => store.assertIntact(),
+    },
     storer,
     recorder,
     files,
@@ -359,7 +379,7 @@ await runService(async (environment, releases) => {
   });
 
   const server = createClientServer(app, { log, openRequests, countRefusal, bodyTimeoutMs: config.BODY_TIMEOUT_MS });
-  await serving.announced;
+  await serving.workersAnnounced;
   await listen(server, config.PORT, config.HOST, releases);
   releases.add('running answers', () =>
     drainRequests({

@@ -13,32 +13,33 @@ export interface BackgroundAccess {
 }
 
 /** Maximum of milliseconds between two tries to connect. */
-const longestPauseMs = 2_000;
+const maxPauseMs = 2_000;
 
 /** Milliseconds after which a command of a process that adds to a queue fails without an answer. */
 const commandTimeoutMs = 2_000;
 
 /** Returns the start of the names of the queues in Redis. */
-export function queuePrefix(prefix: string): string {
+export function toQueuePrefix(prefix: string): string {
   return `${prefix}background`;
 }
 
 /**
- * Returns the connection of a process that works on a queue. While Redis is unavailable, its commands wait. Then they are sent, to the new
- * primary if there are sentinels. The lock of a worker protects the job that it has begun, so a command may be executed twice without harm.
+ * Returns the connection of a process that works on a queue. While Redis is unavailable, the commands of this connection wait. They are
+ * sent when Redis is available again, to the new primary if there are sentinels. The lock of a worker protects the job that it has begun,
+ * so a command may be executed twice without harm.
  * @throws ConfigError for a text that is no URL of Redis
  */
-export function workerConnection({ url, ca }: BackgroundAccess): ConnectionOptions {
-  return { ...addressOf(url, ca), maxRetriesPerRequest: null, retryStrategy };
+export function toWorkerConnection({ url, ca }: BackgroundAccess): ConnectionOptions {
+  return { ...toRedisOptions(url, ca), maxRetriesPerRequest: null, retryStrategy };
 }
 
 /**
- * Returns the connection of a process that adds to a queue. While Redis is unavailable, its commands fail at once.
+ * Returns the connection of a process that adds to a queue. While Redis is unavailable, the commands of this connection fail at once.
  * @throws ConfigError for a text that is no URL of Redis
  */
-export function producerConnection({ url, ca }: BackgroundAccess): ConnectionOptions {
+export function toProducerConnection({ url, ca }: BackgroundAccess): ConnectionOptions {
   return {
-    ...addressOf(url, ca),
+    ...toRedisOptions(url, ca),
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     commandTimeout: commandTimeoutMs,
@@ -47,8 +48,8 @@ export function producerConnection({ url, ca }: BackgroundAccess): ConnectionOpt
   };
 }
 
-/** Returns the options for a URL of Redis. The cast is needed because the library's type permits no undefined option. */
-function addressOf(url: string, ca: string | undefined): RedisOptions {
+/** Converts a URL of Redis to options of a connection. The cast is needed because the library's type permits no undefined option. */
+function toRedisOptions(url: string, ca: string | undefined): RedisOptions {
   const options = redisOptions(url, ca) as RedisOptions;
   // The failover detector may end a connection for good (see `reconnectAfterEnd` in connect-redis.ts), and nothing here can reopen the
   // connections of the library. A primary that sentinels have replaced closes its connections, or refuses writes. The library then asks the
@@ -57,5 +58,5 @@ function addressOf(url: string, ca: string | undefined): RedisOptions {
 }
 
 function retryStrategy(attempt: number): number {
-  return Math.min(longestPauseMs, 50 * 2 ** Math.min(attempt, 10)) * (0.75 + Math.random() / 4);
+  return Math.min(maxPauseMs, 50 * 2 ** Math.min(attempt, 10)) * (0.75 + Math.random() / 4);
 }

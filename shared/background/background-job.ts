@@ -13,7 +13,7 @@ export type BackgroundQueue = (typeof backgroundQueues)[number];
 
 export interface BackgroundJob<Data = object> {
   queue: BackgroundQueue;
-  /** While a job with this id waits or runs in the queue, no other job with it is added. The id must not contain `:`. */
+  /** While a job with this id waits or runs in the queue, no other job with this id is added. The id must not contain `:`. */
   id: string;
   data: Data;
   /** The priority of the job, from 1 (highest) to 2,097,152. */
@@ -28,7 +28,7 @@ export interface RepeatedJob extends Pick<BackgroundJob, 'queue' | 'id' | 'data'
 /** Milliseconds after the first failure of a job until it is tried again. */
 const firstRetryMs = 1_000;
 /** Maximum milliseconds after a failure of a job until it is tried again. */
-const longestRetryMs = 60_000;
+const maxRetryMs = 60_000;
 
 /**
  * Maximum of tries of a job. It is practically endless, because what the job needs becomes available at some time, and the job itself
@@ -36,8 +36,8 @@ const longestRetryMs = 60_000;
  */
 const maxTries = 1_000_000;
 
-/** Returns the library's options of a job. A job that is over is removed, because its outcome is in the records that it has changed. */
-export function jobOptions({ id, priority }: Pick<BackgroundJob, 'id' | 'priority'>): JobsOptions {
+/** Returns the library's options of a job. A finished job is removed, because its outcome is in the records that it has changed. */
+export function toJobOptions({ id, priority }: Pick<BackgroundJob, 'id' | 'priority'>): JobsOptions {
   return {
     jobId: id,
     attempts: maxTries,
@@ -51,7 +51,7 @@ export function jobOptions({ id, priority }: Pick<BackgroundJob, 'id' | 'priorit
 }
 
 /** Returns the milliseconds until a job is tried again after a number of failures. They increase with each failure, up to a minute. */
-export function retryMs(failures: number): number {
-  const ms = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(failures - 1, 10));
+export function computeRetryMs(failures: number): number {
+  const ms = Math.min(maxRetryMs, firstRetryMs * 2 ** Math.min(failures - 1, 10));
   return Math.round(ms * (0.75 + Math.random() / 4));
 }

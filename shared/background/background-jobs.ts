@@ -1,18 +1,18 @@
 import { FlowProducer, Queue } from 'bullmq';
 import { RouterError } from '#shared/core/errors.ts';
-import { producerConnection, queuePrefix, type BackgroundAccess } from './background-access.ts';
+import { toProducerConnection, toQueuePrefix, type BackgroundAccess } from './background-access.ts';
 import {
   backgroundQueues,
-  jobOptions,
+  toJobOptions,
   type BackgroundJob,
   type BackgroundQueue,
   type RepeatedJob,
 } from './background-job.ts';
 
 /** Milliseconds after which a call fails without an answer. */
-const longestMs = 3_000;
+const maxAnswerMs = 3_000;
 
-const addedAtOnce = 500;
+const maxAddedAtOnce = 500;
 
 export interface QueueCounts {
   waiting: number;
@@ -33,7 +33,7 @@ export interface FailingJob {
 /** Maximum of jobs of one queue that are searched for failures. */
 const maxSearched = 300;
 
-const longestReason = 300;
+const maxReasonLength = 300;
 
 /** Adds background work to its queues. Every method throws RouterError `store_unavailable` when Redis does not answer. */
 export class BackgroundJobs {
@@ -43,8 +43,8 @@ export class BackgroundJobs {
   constructor(access: BackgroundAccess) {
     // If the check of the version failed because Redis restarts at that moment, every later call would fail as well.
     const options = {
-      connection: producerConnection(access),
-      prefix: queuePrefix(access.prefix),
+      connection: toProducerConnection(access),
+      prefix: toQueuePrefix(access.prefix),
       skipVersionCheck: true,
     };
     const onError = (error: Error): void => access.log.debug({ err: error }, 'the queues of background work are away');
@@ -64,28 +64,28 @@ export class BackgroundJobs {
 
   /** Adds a job, unless a job with its id waits or runs. */
   async add(job: BackgroundJob): Promise<void> {
-    await callQueue(this.#queues[job.queue].add(job.queue, job.data, jobOptions(job)));
+    await callQueue(this.#queues[job.queue].add(job.queue, job.data, toJobOptions(job)));
   }
 
-  /** Adds jobs to one queue, 500 in one call, without those whose id belongs to a job that waits or runs. */
+  /** Adds jobs to one queue, 500 at a time. Leaves out jobs whose id belongs to a job that waits or runs. */
   async addAll(queue: BackgroundQueue, jobs: readonly Omit<BackgroundJob, 'queue'>[]): Promise<void> {
-    for (let first = 0; first < jobs.length; first += addedAtOnce) {
-      const some = jobs.slice(first, first + addedAtOnce);
+    for (let first = 0; first < jobs.length; first += maxAddedAtOnce) {
+      const chunk = jobs.slice(first, first + maxAddedAtOnce);
       await callQueue(
-        this.#queues[queue].addBulk(some.map((job) => ({ name: queue, data: job.data, opts: jobOptions(job) }))),
+        this.#queues[queue].addBulk(chunk.map((job) => ({ name: queue, data: job.data, opts: toJobOptions(job) }))),
       );
     }
   }
 
-  /** Adds the jobs in `first`, and `job`, which begins when these are done. Either all are added or none. */
+  /** Adds the jobs in `first`, and `job`, which begins when the jobs in `first` are done. Adds either all of them or none. */
   async addAfter(job: BackgroundJob, first: readonly BackgroundJob[]): Promise<void> {
-    const flowOf = (each: BackgroundJob) => ({
+    const toFlow = (each: BackgroundJob) => ({
       name: each.queue,
       queueName: each.queue,
       data: each.data,
-      opts: jobOptions(each),
+      opts: toJobOptions(each),
     });
-    await callQueue(this.#flows.add({ ...flowOf(job), children: first.map(flowOf) }));
+    await callQueue(this.#flows.add({ ...toFlow(job), children: first.map(toFlow) }));
   }
 
   /**
@@ -102,7 +102,7 @@ export class BackgroundJobs {
     await callQueue(this.#queues[queue].remove(id));
   }
 
-  /** Returns whether a job runs, or waits to begin or for another try. False for a job that does not exist or waits for other jobs. */
+  /** Whether a job runs, or waits to begin or for another try; false for a job that does not exist or waits for other jobs. */
   async isUnderWay({ queue, id }: Pick<BackgroundJob, 'queue' | 'id'>): Promise<boolean> {
     const state = await callQueue(this.#queues[queue].getJobState(id));
     return state !== 'unknown' && state !== 'waiting-children';
@@ -114,14 +114,16 @@ export class BackgroundJobs {
   }
 
   /** Returns the priority of the job that a worker of a queue would take next; 0 if no job with a priority waits. */
-  async nextPriority(queue: BackgroundQueue): Promise<number> {
+  async findNextPriority(queue: BackgroundQueue): Promise<number> {
     const [next] = await callQueue(this.#queues[queue].getPrioritized(0, 0));
     return next?.priority ?? 0;
   }
 
-  async counts(): Promise<Record<BackgroundQueue, QueueCounts>> {
-    const counted = await Promise.all(backgroundQueues.map(async (name) => [name, await this.#count(name)] as const));
-    return Object.fromEntries(counted) as Record<BackgroundQueue, QueueCounts>;
+  async countAll(): Promise<Record<BackgroundQueue, QueueCounts>> {
+    const countsByQueue = await Promise.all(
+      backgroundQueues.map(async (name) => [name, await this.#count(name)] as const),
+    );
+    return Object.fromEntries(countsByQueue) as Record<BackgroundQueue, QueueCounts>;
   }
 
   /** Returns the jobs of a queue that have failed and wait for another try, the next one first. */
@@ -133,7 +135,7 @@ export class BackgroundJobs {
       failures,
       lastAt,
       // Errors of Node that stand for several errors have no message, and the library leaves an empty message out.
-      reason: (failedReason || 'an error without a message').slice(0, longestReason),
+      reason: (failedReason || 'an error without a message').slice(0, maxReasonLength),
     }));
   }
 
@@ -148,7 +150,7 @@ export class BackgroundJobs {
       await callQueue(job.promote());
       return true;
     } catch (error) {
-      // In this case the time of its next try has come in between.
+      // A job that is no longer delayed has begun its next try in between, which is no error.
       if (await callQueue(job.isDelayed())) throw error;
       return false;
     }
@@ -167,10 +169,14 @@ export class BackgroundJobs {
   }
 }
 
+/**
+ * Waits for an answer of the library, at most three seconds.
+ * @throws RouterError `store_unavailable`
+ */
 async function callQueue<T>(answer: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
-  // Before the first connection, the library waits for one for ever.
-  const timer = setTimeout(() => late.reject(new Error('no answer in time')), longestMs);
+  // Until it has connected for the first time, the library waits for ever.
+  const timer = setTimeout(() => late.reject(new Error('no answer in time')), maxAnswerMs);
   try {
     return await Promise.race([answer, late.promise]);
   } catch (error) {

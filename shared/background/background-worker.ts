@@ -1,19 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DelayedError, Worker, type Job } from 'bullmq';
 import type { Logger } from '#shared/core/log.ts';
-import { queuePrefix, workerConnection, type BackgroundAccess } from './background-access.ts';
-import { retryMs, type BackgroundQueue } from './background-job.ts';
+import { toQueuePrefix, toWorkerConnection, type BackgroundAccess } from './background-access.ts';
+import { computeRetryMs, type BackgroundQueue } from './background-job.ts';
 
 /**
- * Milliseconds after a worker last renewed the lock of a job until the job goes to another worker, because the first one is dead or stands
- * still. A worker renews the lock each time that half of them has passed.
+ * Milliseconds for which a worker holds the lock of a job. The worker renews the lock after half of this time. If it does not, because it
+ * is dead or stands still, the job goes to another worker.
  */
 const lockMs = 20_000;
 
 /** Milliseconds between two checks for jobs whose lock was not renewed. */
-const lookMs = 5_000;
+const stallCheckMs = 5_000;
 
-/** How often a job may go to another worker. It is practically endless, because that may be necessary any number of times. */
+/** How often a job may go to another worker. The number is practically endless, because every worker may die. */
 const maxStalls = 1_000_000;
 
 /** Milliseconds after `close` until the worker no longer waits for its running jobs and for Redis. Other workers get unfinished jobs. */
@@ -46,52 +46,52 @@ export interface BackgroundWorkerOptions<Data> {
 /** A worker of a queue, whatever the data of its jobs are. */
 export interface QueueWorker {
   /** Number of jobs that were taken from a worker because it did not renew their lock. */
-  stalled: number;
+  stalls: number;
   /** Number of tries that failed. */
-  failed: number;
-  completed: number;
+  failures: number;
+  completions: number;
   close(): Promise<void>;
 }
 
 export class BackgroundWorker<Data> implements QueueWorker {
   readonly #worker: Worker<Data>;
   readonly #log: Logger;
-  stalled = 0;
-  failed = 0;
-  completed = 0;
+  stalls = 0;
+  failures = 0;
+  completions = 0;
 
   constructor({ access, queue, concurrency, handle }: BackgroundWorkerOptions<Data>) {
     this.#log = access.log.child({ queue });
     this.#worker = new Worker<Data>(queue, (job, token) => this.#run(job, token, handle), {
-      connection: workerConnection(access),
-      prefix: queuePrefix(access.prefix),
+      connection: toWorkerConnection(access),
+      prefix: toQueuePrefix(access.prefix),
       concurrency,
       lockDuration: lockMs,
-      stalledInterval: lookMs,
+      stalledInterval: stallCheckMs,
       maxStalledCount: maxStalls,
-      settings: { backoffStrategy: (failures) => retryMs(failures) },
+      settings: { backoffStrategy: (failures) => computeRetryMs(failures) },
     });
     this.#worker.on('error', (error) => this.#log.debug({ err: error }, 'the queue is away'));
     this.#worker.on('stalled', (job) => {
-      this.stalled += 1;
+      this.stalls += 1;
       this.#log.warn({ job }, 'a job was taken from a worker that is dead or stands still');
     });
     this.#worker.on('completed', () => {
-      this.completed += 1;
+      this.completions += 1;
     });
     this.#worker.on('failed', (job, error) => {
-      this.failed += 1;
+      this.failures += 1;
       this.#log.warn({ job: job?.id, err: error }, 'a job failed and is tried again');
     });
   }
 
   /** Begins no more jobs, and resolves when the running jobs are over, after ten seconds at most. */
   async close(): Promise<void> {
-    const over = new AbortController();
+    const ended = new AbortController();
     // While Redis is unavailable, the library waits for it.
-    const late = pause(closeMs, 'late' as const, { signal: over.signal }).catch(() => undefined);
+    const late = pause(closeMs, 'late' as const, { signal: ended.signal }).catch(() => undefined);
     const end = await Promise.race([this.#worker.close(), late]);
-    over.abort();
+    ended.abort();
     if (end === 'late') this.#log.warn('the queue was left before its jobs were over');
   }
 

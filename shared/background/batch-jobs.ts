@@ -8,13 +8,13 @@ export interface SliceJob extends BatchJob {
   slice: number;
 }
 
-export function validationJob(batch: string): BackgroundJob<BatchJob> {
+export function createValidationJob(batch: string): BackgroundJob<BatchJob> {
   return { queue: 'batch-validations', id: batch, data: { batch } };
 }
 
 /** The order of a batch's slices among those of other batches. */
 export interface SliceOrder {
-  /** Number of unfinished batches of its owner. Together they progress as fast as one batch of another owner. */
+  /** Number of unfinished batches of the batch's owner. All of these together progress as fast as one batch of another owner. */
   ofOwner: number;
   /** Priority of the first waiting slice when the batch begins; 0 if no slice waits. */
   next?: number;
@@ -22,18 +22,22 @@ export interface SliceOrder {
 
 /**
  * Returns the job of a slice of a batch. Slices with low numbers come first, so that all batches progress alike, and a short batch need not
- * wait for a long one. A batch begins behind the first waiting slice, so that a stream of short batches does not delay the last slices of a
- * long one.
+ * wait for a long batch. A batch begins behind the first waiting slice, so that a stream of short batches does not delay the last slices of
+ * a long batch.
  */
-export function sliceJob(batch: string, slice: number, { ofOwner, next = 0 }: SliceOrder): BackgroundJob<SliceJob> {
+export function createSliceJob(
+  batch: string,
+  slice: number,
+  { ofOwner, next = 0 }: SliceOrder,
+): BackgroundJob<SliceJob> {
   const priority = next + (slice + 1) * Math.max(1, ofOwner);
   return { queue: 'batch-slices', id: `${batch}-${slice}`, data: { batch, slice }, priority };
 }
 
 /**
  * Returns the job that ends a batch.
- * @param again whether the job that was added with the slices may be lost, so that this one needs another id
+ * @param isRepeated whether to use another id than the job that was added with the slices, because that job may be lost
  */
-export function endingJob(batch: string, again = false): BackgroundJob<BatchJob> {
-  return { queue: 'batch-endings', id: again ? `${batch}-again` : batch, data: { batch } };
+export function createEndingJob(batch: string, isRepeated = false): BackgroundJob<BatchJob> {
+  return { queue: 'batch-endings', id: isRepeated ? `${batch}-again` : batch, data: { batch } };
 }

@@ -5,9 +5,10 @@ export interface ResponseJob {
 }
 
 /**
- * Returns the job of a response. Responses of owners with few unfinished ones come first, so an owner with hundreds delays only its own.
- * @param open number of unfinished responses of its owner, including this one
+ * Returns the job of a background response. Responses of owners with few unfinished responses come first, so an owner with hundreds of
+ * responses delays only these.
+ * @param unfinished number of unfinished responses of the owner, including this response
  */
-export function responseJob(id: string, open: number): BackgroundJob<ResponseJob> {
-  return { queue: 'responses', id, data: { response: id }, priority: open };
+export function createResponseJob(id: string, unfinished: number): BackgroundJob<ResponseJob> {
+  return { queue: 'responses', id, data: { response: id }, priority: unfinished };
 }

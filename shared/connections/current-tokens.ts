@@ -15,12 +15,12 @@ import { refreshGrant } from './grants.ts';
 const earlyMs = 60_000;
 
 /** Maximum of milliseconds that a call waits for another node's refresh. */
-const waitMs = 20_000;
+const maxWaitMs = 20_000;
 /** Milliseconds between two reads of the link while another node refreshes it. */
-const lookEveryMs = 50;
+const readEveryMs = 50;
 
 /** Errors of an authorization server that only the person can resolve, by connecting again (RFC 6749, 5.2). */
-const final = new Set<string>([
+const finalErrors = new Set<string>([
   OAuthErrorCode.InvalidGrant,
   OAuthErrorCode.InvalidClient,
   OAuthErrorCode.UnauthorizedClient,
@@ -36,8 +36,8 @@ export interface CurrentTokenOptions {
 export type CurrentToken = { token: string } | 'none' | 'expired';
 
 /**
- * Returns the tokens of people's MCP account links, and refreshes tokens that expire soon. One node at a time refreshes a link, and all
- * other nodes wait for it.
+ * Returns the tokens of people's MCP account links, and refreshes tokens that expire soon. One node at a time refreshes a link, and the
+ * other nodes wait for that node.
  */
 export class CurrentTokens {
   readonly #options: CurrentTokenOptions;
@@ -51,61 +51,62 @@ export class CurrentTokens {
   /**
    * Returns the token of a person for a server.
    * @param url current URL of the server; the token of a link to another URL is not returned
-   * @param refused a token that the server has just refused
-   * @throws RouterError `upstream_failed` when the token has expired and the authorization server cannot be asked; `store_unavailable`
+   * @param refusedToken a token that the server has just refused
+   * @throws RouterError `upstream_failed` when the token has expired and the authorization server cannot be asked, or another node
+   * refreshes the token for too long; `store_unavailable`
    */
-  async get(person: string, server: string, url: string, refused?: string): Promise<CurrentToken> {
+  async get(person: string, server: string, url: string, refusedToken?: string): Promise<CurrentToken> {
     const { store } = this.#options;
-    const connection = await store.find(person, server);
-    if (connection?.url !== url) return 'none';
-    const secrets = this.#secretsOf(person, server, connection);
+    const link = await store.find(person, server);
+    if (link?.url !== url) return 'none';
+    const secrets = this.#openSecrets(person, server, link);
     if (!secrets) return 'expired';
-    if (secrets.access !== refused && !endsSoon(connection)) return { token: secrets.access };
+    if (secrets.access !== refusedToken && !endsSoon(link)) return { token: secrets.access };
     const key = `${person} ${server}`;
-    let refreshing = this.#refreshing.get(key);
-    if (!refreshing) {
-      refreshing = this.#refresh(person, server, secrets.access === refused ? refused : undefined).finally(() =>
+    let running = this.#refreshing.get(key);
+    if (!running) {
+      running = this.#refresh(person, server, secrets.access === refusedToken ? refusedToken : undefined).finally(() =>
         this.#refreshing.delete(key),
       );
-      this.#refreshing.set(key, refreshing);
+      this.#refreshing.set(key, running);
     }
-    return refreshing;
+    return running;
   }
 
   /** Refreshes an MCP account link, or waits for the node that refreshes it. */
-  async #refresh(person: string, server: string, refused: string | undefined): Promise<CurrentToken> {
+  async #refresh(person: string, server: string, refusedToken: string | undefined): Promise<CurrentToken> {
     const { store } = this.#options;
-    for (const endsAt = performance.now() + waitMs; performance.now() < endsAt; await sleep(lookEveryMs)) {
+    for (const endsAt = performance.now() + maxWaitMs; performance.now() < endsAt; await sleep(readEveryMs)) {
       const holder = await store.beginRefresh(person, server);
       // The link is read after the refresh has begun, because another node may have finished a refresh just before.
-      const connection = await store.find(person, server);
-      const secrets = connection && this.#secretsOf(person, server, connection);
-      const isFresh = secrets && secrets.access !== refused && !endsSoon(connection);
+      const link = await store.find(person, server);
+      const secrets = link && this.#openSecrets(person, server, link);
+      const isFresh = secrets && secrets.access !== refusedToken && !endsSoon(link);
       if (holder === undefined) {
-        if (!connection) return 'none';
+        if (!link) return 'none';
         if (!secrets) return 'expired';
         if (isFresh) return { token: secrets.access };
         continue;
       }
-      if (!connection || !secrets || isFresh) {
-        if (connection) await store.endRefresh(person, server, connection, holder, undefined);
+      if (!link || !secrets || isFresh) {
+        if (link) await store.endRefresh(person, server, link, holder, undefined);
         if (isFresh) return { token: secrets.access };
-        return connection ? 'expired' : 'none';
+        return link ? 'expired' : 'none';
       }
-      return this.#refreshAsHolder({ person, server, refused }, connection, secrets, holder);
+      return this.#refreshAsHolder({ person, server, refused: refusedToken }, link, secrets, holder);
     }
     throw new RouterError('upstream_failed', `The connection to the MCP server '${server}' is being refreshed.`);
   }
 
   async #refreshAsHolder(
     { person, server, refused }: { person: string; server: string; refused: string | undefined },
-    connection: StoredMcpAccountLink,
+    link: StoredMcpAccountLink,
     { grantor, access, refresh }: McpAccountLinkSecrets,
     holder: string,
   ): Promise<CurrentToken> {
     const { store, fetch, log } = this.#options;
-    const { url, connectedAt, refreshedAt, expiresAt = Infinity } = connection;
-    const over: NewMcpAccountLink = { url, connectedAt, refreshedAt, canRefresh: false, secrets: undefined };
+    const { url, connectedAt, refreshedAt, expiresAt = Infinity } = link;
+    const expiredLink: NewMcpAccountLink = { url, connectedAt, refreshedAt, canRefresh: false, secrets: undefined };
     const isUsable = access !== refused && expiresAt > Date.now();
     let next: NewMcpAccountLink | undefined;
     let result: CurrentToken | RouterError = isUsable ? { token: access } : 'expired';
@@ -114,30 +115,30 @@ export class CurrentTokens {
         const tokens = await refreshGrant(grantor, refresh, fetch);
         next = toMcpAccountLink(tokens, { url, connectedAt }, grantor);
         result = { token: tokens.access_token };
-      } else if (!isUsable) next = over;
+      } else if (!isUsable) next = expiredLink;
     } catch (error) {
       log.info({ server, reason: describeError(error) }, 'a connection to an MCP server could not be refreshed');
-      if (error instanceof OAuthError && final.has(error.code)) {
-        next = over;
+      if (error instanceof OAuthError && finalErrors.has(error.code)) {
+        next = expiredLink;
         result = 'expired';
       } else if (!isUsable) {
         const message = `The authorization server of the MCP server '${server}' does not refresh the connection now.`;
         result = new RouterError('upstream_failed', message, { cause: new Error(describeError(error)) });
       }
     }
-    await store.endRefresh(person, server, connection, holder, next);
+    await store.endRefresh(person, server, link, holder, next);
     if (result instanceof RouterError) throw result;
     return result;
   }
 
-  #secretsOf(person: string, server: string, connection: StoredMcpAccountLink): McpAccountLinkSecrets | undefined {
-    return secretsSchema.safeParse(this.#options.store.openSecrets(person, server, connection)).data;
+  #openSecrets(person: string, server: string, link: StoredMcpAccountLink): McpAccountLinkSecrets | undefined {
+    return secretsSchema.safeParse(this.#options.store.openSecrets(person, server, link)).data;
   }
 }
 
 /**
- * Returns whether a token expires so soon that it must be refreshed before it is used. That is within a minute, or within half of its
- * lifetime if that is shorter than two minutes.
+ * Whether a token expires so soon that it must be refreshed before it is used: within a minute or, if its lifetime is shorter than two
+ * minutes, within half of its lifetime.
  */
 function endsSoon({ expiresAt = Infinity, refreshedAt }: StoredMcpAccountLink): boolean {
   const left = expiresAt - Date.now();

@@ -22,39 +22,39 @@ export interface TokenSource {
   scope: string | undefined;
 }
 
-const method = 'S256';
+const pkceMethod = 'S256';
 
 /**
  * Finds the authorization server of an MCP server, as the Model Context Protocol describes ("Authorization"). The server answers a request
- * without a token with the URL of its metadata (RFC 9728). These name its authorization server, whose own metadata (RFC 8414, OpenID
- * Connect Discovery) describe how to request tokens.
- * @throws ConnectError when metadata are missing, are those of another server, or lack PKCE; as `fetch` does
+ * without a token with the URL of its metadata (RFC 9728). These metadata name the authorization server, whose own metadata (RFC 8414,
+ * OpenID Connect Discovery) describe how to request tokens.
+ * @throws ConnectError when metadata are missing, are those of another server, or lack PKCE; the errors of `fetch`
  */
 export async function discoverServer(url: string, fetch: GuardedFetch): Promise<TokenSource> {
   const challenge = extractWWWAuthenticateParams(await askWithoutToken(url, fetch));
   const metadataUrl = challenge.resourceMetadataUrl;
-  const resource = await discoverOAuthProtectedResourceMetadata(
+  const serverMetadata = await discoverOAuthProtectedResourceMetadata(
     url,
     metadataUrl ? { resourceMetadataUrl: metadataUrl } : {},
     fetch,
   );
   const requestedResource = resourceUrlFromServerUrl(new URL(url));
-  if (!checkResourceAllowed({ requestedResource, configuredResource: resource.resource }))
+  if (!checkResourceAllowed({ requestedResource, configuredResource: serverMetadata.resource }))
     throw new ConnectError('The metadata of the server are those of another server.');
-  const [issuer] = resource.authorization_servers ?? [];
+  const [issuer] = serverMetadata.authorization_servers ?? [];
   if (issuer === undefined) throw new ConnectError('The server names no authorization server.');
   const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn: fetch });
   if (!metadata) throw new ConnectError('The authorization server of the server has no metadata.');
-  if (!metadata.code_challenge_methods_supported?.includes(method))
+  if (!metadata.code_challenge_methods_supported?.includes(pkceMethod))
     throw new ConnectError(
-      `The authorization server does not announce PKCE with ${method}, without which nobody is connected.`,
+      `The authorization server does not announce PKCE with ${pkceMethod}, without which nobody is connected.`,
     );
   for (const address of [metadata.authorization_endpoint, metadata.token_endpoint]) requireSecure(address);
-  const scope = challenge.scope ?? resource.scopes_supported?.join(' ');
-  return { issuer: metadata.issuer, metadata, resource: resource.resource, scope };
+  const scope = challenge.scope ?? serverMetadata.scopes_supported?.join(' ');
+  return { issuer: metadata.issuer, metadata, resource: serverMetadata.resource, scope };
 }
 
-/** Sends a first message without a token, and returns the answer. */
+/** Sends the first message of an MCP client, without a token, and returns the answer. */
 function askWithoutToken(url: string, fetch: GuardedFetch): Promise<Response> {
   const clientInfo = { name: 'model-router', version };
   const params = { protocolVersion: LATEST_PROTOCOL_VERSION, capabilities: {}, clientInfo };

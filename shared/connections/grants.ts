@@ -16,41 +16,44 @@ import { discoverServer } from './discover-server.ts';
 const clientName = 'Model Router';
 
 /**
- * An authorization server, and the router as its client. It has everything that a request for tokens needs. Unknown fields of the metadata
- * are kept.
+ * An authorization server, and the router as its client: everything that a request for tokens needs. Unknown fields of the metadata are
+ * kept.
  */
-export const grantorSchema = z.object({
+export const authorizationClientSchema = z.object({
   metadata: z.custom<AuthorizationServerMetadata>((value) => typeof Object(value).token_endpoint === 'string'),
   client: z.looseObject({ client_id: z.string(), client_secret: z.string().optional() }),
   resource: z.string(),
   redirectUrl: z.string(),
 });
 
-export type AuthorizationClient = z.output<typeof grantorSchema>;
+export type AuthorizationClient = z.output<typeof authorizationClientSchema>;
 
 /** The fields on revocation in the metadata of an authorization server (RFC 8414, 2). */
-const revocation = z.object({
+const revocationSchema = z.object({
   revocation_endpoint: z.url({ protocol: /^https?$/ }).optional(),
   revocation_endpoint_auth_methods_supported: z.array(z.string()).optional(),
 });
 
 /** What is stored while a person is at the authorization server. */
-export const pendingGrantSchema = z.object({ grantor: grantorSchema, verifier: z.string() });
+export const pendingGrantSchema = z.object({ grantor: authorizationClientSchema, verifier: z.string() });
 
 export type PendingGrant = z.output<typeof pendingGrantSchema>;
 
-/** Returns the URL at which a person grants access, and what is needed when they return from it. */
+/**
+ * Discovers a server's authorization server, and registers the router there if the registry names no client. Returns the URL at which a
+ * person grants access, and what `redeemCode` needs when the person returns.
+ */
 export async function beginGrant(
   { url, client: { clientId, clientSecret, scopes } }: OauthServer,
   redirectUrl: string,
   state: string,
   fetch: GuardedFetch,
 ): Promise<PendingGrant & { authorizationUrl: URL }> {
-  const { issuer, metadata, resource, scope: named } = await discoverServer(url, fetch);
-  const scope = withRefresh(scopes?.join(' ') ?? named, metadata);
+  const { issuer, metadata, resource, scope: namedScope } = await discoverServer(url, fetch);
+  const scope = addRefreshScope(scopes?.join(' ') ?? namedScope, metadata);
   const client =
     clientId === undefined
-      ? await register(metadata, redirectUrl, scope, fetch)
+      ? await registerRouter(metadata, redirectUrl, scope, fetch)
       : { client_id: clientId, ...(clientSecret !== undefined && { client_secret: clientSecret }) };
   const { authorizationUrl, codeVerifier: verifier } = await startAuthorization(issuer, {
     metadata,
@@ -100,15 +103,15 @@ export function refreshGrant(
   });
 }
 
-/** Makes the authorization server revoke a token, and tokens made with it (RFC 7009). Returns false if the server cannot revoke tokens. */
+/** Has the authorization server revoke a token, and tokens made with it (RFC 7009). Returns false if the server cannot or does not. */
 export async function revokeGrant(
   { metadata, client }: AuthorizationClient,
   [token, hint]: readonly [string, 'refresh_token' | 'access_token'],
   fetch: GuardedFetch,
 ): Promise<boolean> {
-  const { token_endpoint_auth_methods_supported: ofTokens = [] } = metadata;
-  const { revocation_endpoint: endpoint, revocation_endpoint_auth_methods_supported: methods = ofTokens } =
-    revocation.parse(metadata);
+  const { token_endpoint_auth_methods_supported: tokenMethods = [] } = metadata;
+  const { revocation_endpoint: endpoint, revocation_endpoint_auth_methods_supported: methods = tokenMethods } =
+    revocationSchema.parse(metadata);
   if (endpoint === undefined) return false;
   const headers = new Headers({ 'content-type': 'application/x-www-form-urlencoded' });
   const body = new URLSearchParams({ token, token_type_hint: hint });
@@ -122,7 +125,7 @@ export async function revokeGrant(
 }
 
 /** Registers the router as a client, for one person's MCP account link (RFC 7591). */
-async function register(
+async function registerRouter(
   metadata: AuthorizationServerMetadata,
   redirectUrl: string,
   scope: string | undefined,
@@ -152,8 +155,8 @@ async function register(
 }
 
 /** Adds the scope for a refresh token, if the authorization server has one. */
-function withRefresh(scope: string | undefined, { scopes_supported: supported = [] }: AuthorizationServerMetadata) {
+function addRefreshScope(scope: string | undefined, { scopes_supported: supported = [] }: AuthorizationServerMetadata) {
   const scopes = scope?.split(' ') ?? [];
-  const wanted = supported.includes('offline_access') && !scopes.includes('offline_access');
-  return wanted ? [...scopes, 'offline_access'].join(' ') : scope;
+  const isMissing = supported.includes('offline_access') && !scopes.includes('offline_access');
+  return isMissing ? [...scopes, 'offline_access'].join(' ') : scope;
 }

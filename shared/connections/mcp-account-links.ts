@@ -8,17 +8,17 @@ import type { GuardedFetch } from '#shared/public-fetch/guarded-fetch.ts';
 import { PublicFetchError } from '#shared/public-fetch/public-fetch-error.ts';
 import type { OauthServer } from '#shared/registry/mcp-servers.ts';
 import { ConnectError } from './connect-error.ts';
-import { pendingGrantSchema, beginGrant, grantorSchema, redeemCode, revokeGrant } from './grants.ts';
+import { pendingGrantSchema, beginGrant, authorizationClientSchema, redeemCode, revokeGrant } from './grants.ts';
 
 export const secretsSchema = z.object({
-  grantor: grantorSchema,
+  grantor: authorizationClientSchema,
   access: z.string(),
   refresh: z.string().optional(),
 });
 
 export type McpAccountLinkSecrets = z.output<typeof secretsSchema>;
 
-const storedAttempt = pendingGrantSchema.extend({ server: z.string(), url: z.string(), session: z.string() });
+const pendingLinkSchema = pendingGrantSchema.extend({ server: z.string(), url: z.string(), session: z.string() });
 
 export type McpAccountLinkState = 'connected' | 'expired' | 'none';
 
@@ -30,7 +30,7 @@ export interface ServerForPerson {
   connectedAt: number | undefined;
 }
 
-export interface ConnectionsOptions {
+export interface McpAccountLinksOptions {
   store: McpAccountLinkStore;
   /** Returns the servers of the registry in use. */
   servers: () => readonly OauthServer[];
@@ -39,10 +39,10 @@ export interface ConnectionsOptions {
 }
 
 /** Connects people to MCP servers, each with their own account there, and disconnects them. */
-export class Connections {
-  readonly #options: ConnectionsOptions;
+export class McpAccountLinks {
+  readonly #options: McpAccountLinksOptions;
 
-  constructor(options: ConnectionsOptions) {
+  constructor(options: McpAccountLinksOptions) {
     this.#options = options;
   }
 
@@ -51,39 +51,39 @@ export class Connections {
    * @throws RouterError `store_unavailable`
    */
   async list(person: string): Promise<ServerForPerson[]> {
-    const stored = await this.#options.store.list(person);
+    const links = await this.#options.store.list(person);
     return this.#options.servers().map(({ name: server, url }) => {
-      const connection = stored.get(server);
+      const link = links.get(server);
       // A link to the server's former URL has no token for this URL.
-      if (connection?.url !== url) return { server, url, state: 'none', connectedAt: undefined };
-      const { sealed, expiresAt = Infinity, canRefresh, connectedAt } = connection;
-      const isOver = sealed === undefined || (expiresAt <= Date.now() && !canRefresh);
-      return { server, url, state: isOver ? 'expired' : 'connected', connectedAt };
+      if (link?.url !== url) return { server, url, state: 'none', connectedAt: undefined };
+      const { sealed, expiresAt = Infinity, canRefresh, connectedAt } = link;
+      const isExpired = sealed === undefined || (expiresAt <= Date.now() && !canRefresh);
+      return { server, url, state: isExpired ? 'expired' : 'connected', connectedAt };
     });
   }
 
   /**
    * Begins to connect a person.
-   * @param session id of their sign-in session; `complete` accepts only the same one
-   * @param redirectUrl the URL to which the authorization server sends them
-   * @returns the URL at which they grant access; undefined if there is no such server
+   * @param session id of the person's sign-in session; `complete` accepts only the same id
+   * @param redirectUrl the URL to which the authorization server sends the person back
+   * @returns the URL at which the person grants access; undefined if there is no such server
    * @throws ConnectError; RouterError `store_unavailable`
    */
   async begin(person: string, session: string, server: string, redirectUrl: string): Promise<URL | undefined> {
-    const found = this.#options.servers().find(({ name }) => name === server);
-    if (!found) return undefined;
-    let address: URL | undefined;
+    const entry = this.#options.servers().find(({ name }) => name === server);
+    if (!entry) return undefined;
+    let authorizationAddress: URL | undefined;
     const state = await this.#replaceErrors(server, () =>
       this.#options.store.beginConnect(person, async (state) => {
-        const { authorizationUrl, ...attempt } = await beginGrant(found, redirectUrl, state, this.#options.fetch);
-        address = authorizationUrl;
-        return { ...attempt, server, url: found.url, session: hashToken(session) } satisfies z.input<
-          typeof storedAttempt
+        const { authorizationUrl, ...pending } = await beginGrant(entry, redirectUrl, state, this.#options.fetch);
+        authorizationAddress = authorizationUrl;
+        return { ...pending, server, url: entry.url, session: hashToken(session) } satisfies z.input<
+          typeof pendingLinkSchema
         >;
       }),
     );
     if (state === undefined) throw new ConnectError('You have tried this too often. Try again in ten minutes.');
-    return address;
+    return authorizationAddress;
   }
 
   /**
@@ -97,26 +97,26 @@ export class Connections {
     { state, code, iss }: { state: string; code: string | undefined; iss: string | undefined },
   ): Promise<string> {
     const { store, fetch } = this.#options;
-    const read = storedAttempt.safeParse(await store.takeConnect(person, state));
-    if (!read.success || read.data.session !== hashToken(session))
+    const parsed = pendingLinkSchema.safeParse(await store.takeConnect(person, state));
+    if (!parsed.success || parsed.data.session !== hashToken(session))
       throw new ConnectError('This does not belong to an attempt of yours to connect, or it is over. Try again.');
-    const { server, url, ...attempt } = read.data;
+    const { server, url, ...pending } = parsed.data;
     if (code === undefined) throw new ConnectError('Access was not granted.');
-    const tokens = await this.#replaceErrors(server, () => redeemCode(attempt, { code, iss }, fetch));
-    const connection = toMcpAccountLink(tokens, { url, connectedAt: Date.now() }, attempt.grantor);
-    if (!(await store.keep(person, server, connection))) throw new ConnectError('Your account is blocked.');
+    const tokens = await this.#replaceErrors(server, () => redeemCode(pending, { code, iss }, fetch));
+    const link = toMcpAccountLink(tokens, { url, connectedAt: Date.now() }, pending.grantor);
+    if (!(await store.keep(person, server, link))) throw new ConnectError('Your account is blocked.');
     return server;
   }
 
   /**
-   * Disconnects a person. Also revokes the token at the authorization server if that can revoke tokens; its answer makes no difference.
+   * Disconnects a person from a server. Also has the authorization server revoke the token, whether or not that succeeds.
    * @returns false if the person had no link to the server
    */
   async disconnect(person: string, server: string): Promise<boolean> {
     const { store, fetch, log } = this.#options;
-    const connection = await store.find(person, server);
+    const link = await store.find(person, server);
     const removed = await store.remove(person, server);
-    const { data } = secretsSchema.safeParse(connection && store.openSecrets(person, server, connection));
+    const { data } = secretsSchema.safeParse(link && store.openSecrets(person, server, link));
     if (!data) return removed;
     const { grantor, access, refresh } = data;
     const token = refresh === undefined ? ([access, 'access_token'] as const) : ([refresh, 'refresh_token'] as const);
@@ -127,7 +127,7 @@ export class Connections {
   }
 
   /**
-   * Calls `ask`, and replaces errors of other servers.
+   * Calls `ask`, and replaces the errors of the servers that it asks.
    * @throws ConnectError with a sentence for the person, without texts of the server
    */
   async #replaceErrors<T>(server: string, ask: () => Promise<T>): Promise<T> {
@@ -139,7 +139,7 @@ export class Connections {
         { server, reason: describeError(error) },
         'a person could not be connected to an MCP server',
       );
-      throw error instanceof ConnectError ? error : new ConnectError(sentenceOf(error));
+      throw error instanceof ConnectError ? error : new ConnectError(toSentence(error));
     }
   }
 }
@@ -163,7 +163,7 @@ export function describeError(error: unknown): string {
   return error instanceof Error ? error.constructor.name : 'unknown';
 }
 
-function sentenceOf(error: unknown): string {
+function toSentence(error: unknown): string {
   if (error instanceof PublicFetchError)
     return `The server, or its authorization server, was not asked: ${error.message}.`;
   if (error instanceof IssuerMismatchError)

@@ -1,10 +1,10 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { OauthServer } from '#shared/registry/mcp-servers.ts';
-import type { Connections } from './mcp-account-links.ts';
+import type { McpAccountLinks } from './mcp-account-links.ts';
 import type { CurrentTokens } from './current-tokens.ts';
 
-export interface ServedConnectionsOptions {
-  connections: Connections;
+export interface ToolAccountLinksOptions {
+  connections: McpAccountLinks;
   tokens: CurrentTokens;
   /** Returns the servers of the registry in use. */
   servers: () => readonly OauthServer[];
@@ -16,9 +16,9 @@ export const connectionsPath = '/connections';
 
 /** The MCP account links of people, for calls of tools. */
 export class ToolAccountLinks {
-  readonly #options: ServedConnectionsOptions;
+  readonly #options: ToolAccountLinksOptions;
 
-  constructor(options: ServedConnectionsOptions) {
+  constructor(options: ToolAccountLinksOptions) {
     this.#options = options;
   }
 
@@ -26,11 +26,11 @@ export class ToolAccountLinks {
     return this.#options.servers();
   }
 
-  /** Returns, for each server to which the person is connected now, a text that changes when they connect again. */
-  async versionsOf(person: string): Promise<ReadonlyMap<string, string>> {
-    const listed = await this.#options.connections.list(person);
-    const connected = listed.filter(({ state }) => state === 'connected');
-    return new Map(connected.map(({ server, connectedAt }) => [server, String(connectedAt)]));
+  /** Returns, for each server to which the person is connected now, a text that changes when the person connects again. */
+  async readVersions(person: string): Promise<ReadonlyMap<string, string>> {
+    const listedServers = await this.#options.connections.list(person);
+    const connectedServers = listedServers.filter(({ state }) => state === 'connected');
+    return new Map(connectedServers.map(({ server, connectedAt }) => [server, String(connectedAt)]));
   }
 
   /**
@@ -38,18 +38,18 @@ export class ToolAccountLinks {
    * @param refused a token that the server has just refused
    * @throws RouterError `connection_required`, or as `CurrentTokens.get` does
    */
-  async tokenOf(person: string, { name, url }: Pick<OauthServer, 'name' | 'url'>, refused?: string): Promise<string> {
+  async findToken(person: string, { name, url }: Pick<OauthServer, 'name' | 'url'>, refused?: string): Promise<string> {
     const current = await this.#options.tokens.get(person, name, url, refused);
-    if (typeof current === 'string') throw this.required(name, current);
+    if (typeof current === 'string') throw this.toRequiredError(name, current);
     return current.token;
   }
 
   /** Returns the error for a call of a server's tool by somebody without a valid MCP account link to the server. */
-  required(server: string, why: 'no person' | 'none' | 'expired'): RouterError {
-    return new RouterError('connection_required', this.#sentence(server, why));
+  toRequiredError(server: string, why: 'no person' | 'none' | 'expired'): RouterError {
+    return new RouterError('connection_required', this.#explainRequired(server, why));
   }
 
-  #sentence(server: string, why: 'no person' | 'none' | 'expired'): string {
+  #explainRequired(server: string, why: 'no person' | 'none' | 'expired'): string {
     const { publicUrl } = this.#options;
     const page =
       publicUrl === undefined

@@ -22,7 +22,7 @@ interface Answer {
   body: string;
 }
 
-const failed: Answer = { status: 500, type: 'text/plain', body: 'The page failed; see the log.\n' };
+const failureAnswer: Answer = { status: 500, type: 'text/plain', body: 'The page failed; see the log.\n' };
 
 /**
  * Creates the server of the operators' port, which must never be exposed to clients. `/metrics` is for Prometheus; `/health` answers 200
@@ -40,13 +40,13 @@ export function createAdminServer(pages: AdminPages): Server {
         return { status: 200, type: 'text/plain', body: 'yes\n' };
       case '/health': {
         const { ready, facts } = await health();
-        return inJson(ready ? 200 : 503, facts);
+        return toJsonAnswer(ready ? 200 : 503, facts);
       }
       default: {
         const page = Object.hasOwn(further, path) ? further[path] : undefined;
         if (!page) return { status: 404, type: 'text/plain', body: `Not found. Pages: ${paths.join(', ')}.\n` };
-        const known = page();
-        return known ? inJson(200, known) : inJson(503, { error: 'nothing is known yet' });
+        const content = page();
+        return content ? toJsonAnswer(200, content) : toJsonAnswer(503, { error: 'nothing is known yet' });
       }
     }
   }
@@ -56,13 +56,13 @@ export function createAdminServer(pages: AdminPages): Server {
     answer(path)
       .catch((error: unknown) => {
         log.error({ err: error, path }, 'a page of the admin port failed');
-        return failed;
+        return failureAnswer;
       })
       .then(({ status, type, body }) => response.writeHead(status, { 'content-type': type }).end(body))
       .catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
   });
 }
 
-function inJson(status: number, value: object): Answer {
+function toJsonAnswer(status: number, value: object): Answer {
   return { status, type: 'application/json', body: JSON.stringify(value) };
 }

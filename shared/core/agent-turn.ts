@@ -2,7 +2,7 @@
 export const agentPrograms = ['claude-code', 'codex', 'opencode', 'other'] as const;
 export type AgentProgram = (typeof agentPrograms)[number];
 
-/** The time that the client's own tools took between the previous turn and this one. Tools that ran at the same time count each. */
+/** The time that the client's own tools took between the previous turn and this one. Each tool counts in full, even beside others. */
 export interface ToolTimes {
   /** The sum, in milliseconds. */
   ms: number;
@@ -14,13 +14,13 @@ export interface ToolTimes {
 export interface AgentTurn {
   program: AgentProgram;
   session: string;
-  /** The agent, if another one has started it; undefined for the agent that talks to the person. */
+  /** The id of the agent that sends the request; undefined for the agent that talks to the person. */
   agent?: string | undefined;
-  /** The agent that has started this one; undefined for the agent that talks to the person. */
+  /** The id of the agent that has started `agent`; undefined for the agent that talks to the person. */
   parent?: string | undefined;
   /** The type of the agent, such as `Explore`. */
   type?: string | undefined;
-  /** The person's prompt that the agent works on. */
+  /** The id of the person's prompt that the agent works on. */
   prompt?: string | undefined;
   tools?: ToolTimes | undefined;
 }

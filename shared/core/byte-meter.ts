@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-export interface Measured {
+export interface ByteDigest {
   bytes: number;
   /** SHA-256 as hex. */
   sha256: string;
@@ -10,7 +10,7 @@ export class ByteMeter {
   readonly #hash = createHash('sha256');
   #bytes = 0;
 
-  /** Yields the same pieces; each is counted before it is passed on. */
+  /** Yields the pieces of a body unchanged. Each piece is counted and hashed before it is passed on. */
   async *pass(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const piece of body) {
       this.#hash.update(piece);
@@ -19,8 +19,8 @@ export class ByteMeter {
     }
   }
 
-  /** Returns count and hash of all passed bytes. Call it once, at the end. */
-  result(): Measured {
+  /** Returns number and hash of all bytes that were passed on. May be called only once, at the end. */
+  result(): ByteDigest {
     return { bytes: this.#bytes, sha256: this.#hash.digest('hex') };
   }
 }

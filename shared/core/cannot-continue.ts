@@ -1,8 +1,8 @@
 import { RouterError } from './errors.ts';
 
 /**
- * The reason why an answer cannot be continued exactly: `refused` if its worker does not continue such answers; `mismatch` if the new
- * output would not follow on the client's text.
+ * The reason why another worker cannot continue an answer exactly: `refused` if that worker does not continue answers of this kind;
+ * `mismatch` if its output would not follow on the text that the client already has.
  */
 export const continuationFailures = ['refused', 'mismatch'] as const;
 export type ContinuationFailure = (typeof continuationFailures)[number];

@@ -60,7 +60,7 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable;
 
-/** An upstream's own error, for clients of the same format, which act on its wording. */
+/** An error as an upstream wrote it. Clients of the same format get it unchanged, because they act on its wording. */
 export interface OriginalError {
   /** The name of the error's format. */
   format: string;
@@ -124,16 +124,16 @@ export class RouterError extends Error {
   }
 
   /** Returns a copy with an original error, which clients of the original's format receive as the upstream wrote it. */
-  quoting(original: OriginalError | undefined): RouterError {
-    return new RouterError(this.code, this.message, { ...this.#kept(), original });
+  withOriginal(original: OriginalError | undefined): RouterError {
+    return new RouterError(this.code, this.message, { ...this.#allDetails(), original });
   }
 
   /** Returns a copy that marks the request as having had effects. */
-  afterEffects(): RouterError {
-    return new RouterError(this.code, this.message, { ...this.#kept(), hadEffects: true });
+  withEffects(): RouterError {
+    return new RouterError(this.code, this.message, { ...this.#allDetails(), hadEffects: true });
   }
 
-  #kept(): ErrorDetails {
+  #allDetails(): ErrorDetails {
     const { param, retryAfter, hadEffects, refusesCredentials, byUpstream, cause, details, original, upstreamCode } =
       this;
     return { param, retryAfter, hadEffects, refusesCredentials, byUpstream, cause, details, original, upstreamCode };

@@ -5,7 +5,7 @@ import { isJsonObject, maxLevels, type Json, type JsonObject } from './json.ts';
 /** Lists at the top of a JSON object by name, each with the number of fields of all objects in it. */
 export type ListSizes = Readonly<Record<string, number>>;
 
-/** A JSON object whose lists were not parsed. In each of them, one text, the list's mark, replaces all elements. */
+/** A JSON object some of whose lists were not parsed. Such a list holds one text, the list's mark, instead of its elements. */
 export interface AroundLists {
   value: JsonObject;
   /** Writes an object as `writeExact` does, in UTF-8, in pieces. The elements are copied from the original text. */
@@ -22,9 +22,10 @@ interface ListRange {
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** Bytes of a string up to which a check of each byte is faster than a search for the string's end. */
+/** Up to this many bytes of a string, a check of each byte is faster than a search for the string's end. */
 const shortLength = 64;
 
+/** Counts the fields of all objects in a JSON value, at any depth. */
 export function countFields(value: Json | undefined): number {
   if (typeof value !== 'object' || value === null) return 0;
   let count = 0;
@@ -39,8 +40,8 @@ export function countFields(value: Json | undefined): number {
 /**
  * Parses the text of a JSON object except for some lists. See docs/decisions/0022-lists-passed-unread.md.
  * @param text valid JSON in UTF-8
- * @returns undefined if the text must be parsed as a whole, because a list is missing, appears twice or is nested too deeply, or because
- * its number of fields differs. An object in such a list may have two fields of one name
+ * @returns undefined if the text must be parsed as a whole, because a list is missing, appears twice or is nested too deeply, or has
+ * another number of fields than `lists` says. In the last case, an object in the list may have two fields with the same name
  */
 export function parseAroundLists(text: Buffer, lists: ListSizes): AroundLists | undefined {
   const found = findLists(text, lists);
@@ -55,7 +56,7 @@ export function parseAroundLists(text: Buffer, lists: ListSizes): AroundLists | 
   }
   const value = parseExact(skeleton + text.toString('utf8', from));
   if (!isJsonObject(value)) return undefined;
-  // A name can be written in several ways, and the last of two fields counts.
+  // JSON can write a field's name in several ways, and the last of two fields with the same name counts.
   for (const [at, { name }] of found.entries()) {
     const list = value[name];
     if (!Array.isArray(list) || list[0] !== `${mark}${at}`) return undefined;
@@ -77,7 +78,10 @@ function writeAround(text: string, mark: string, elements: readonly Buffer[]): B
   return [...pieces, Buffer.from(text.slice(from))];
 }
 
-/** Finds the lists in one pass over the text, which checks only brackets, colons and the ends of strings. */
+/**
+ * Finds the lists in one pass over the text, which checks only brackets, colons and the ends of strings. Returns undefined if the text must
+ * be parsed as a whole.
+ */
 function findLists(text: Buffer, lists: ListSizes): ListRange[] | undefined {
   const found: ListRange[] = [];
   let levels = 0;
@@ -85,7 +89,7 @@ function findLists(text: Buffer, lists: ListSizes): ListRange[] | undefined {
   let name = '';
   let [stringStart, stringEnd] = [0, 0];
   /** The list that the pass is in. */
-  let open: { name: string; start: number } | undefined;
+  let openList: { name: string; start: number } | undefined;
   for (let at = 0; at < text.length; at += 1) {
     switch (text[at]) {
       case 0x22: // "
@@ -103,16 +107,16 @@ function findLists(text: Buffer, lists: ListSizes): ListRange[] | undefined {
         if (levels > maxLevels) return undefined;
         if (levels !== 2 || text[at] !== 0x5b || !Object.hasOwn(lists, name)) break;
         if (found.some((list) => list.name === name)) return undefined;
-        open = { name, start: at + 1 };
+        openList = { name, start: at + 1 };
         fields = 0;
         break;
       case 0x5d: // ]
       case 0x7d: // }
         levels -= 1;
-        if (levels !== 1 || !open) break;
-        if (fields !== lists[open.name]) return undefined;
-        found.push({ ...open, end: at });
-        open = undefined;
+        if (levels !== 1 || !openList) break;
+        if (fields !== lists[openList.name]) return undefined;
+        found.push({ ...openList, end: at });
+        openList = undefined;
         break;
       default:
     }
@@ -126,7 +130,7 @@ function findLists(text: Buffer, lists: ListSizes): ListRange[] | undefined {
  */
 export function findStringEnd(text: Buffer, start: number): number {
   let at = start;
-  for (const near = Math.min(start + shortLength, text.length); at < near; at += text[at] === backslash ? 2 : 1) {
+  for (const nearEnd = Math.min(start + shortLength, text.length); at < nearEnd; at += text[at] === backslash ? 2 : 1) {
     if (text[at] === quote) return at;
   }
   for (let end = text.indexOf(quote, at); end !== -1; end = text.indexOf(quote, end + 1)) {

@@ -15,13 +15,13 @@ export interface JsonText {
    * the text, and numbers as `writeExact` does.
    */
   write: (object: JsonObject) => Buffer[];
-  /** Runs a check for which the first 32 characters of long strings are enough. Short strings replace the long ones while it runs. */
+  /** Runs a check for which the first 32 characters of long strings are enough. While it runs, short strings replace the long strings. */
   skim: <Result>(check: () => Result) => Result;
-  /** Whether lists in `value` were not parsed. In each of these lists, one text replaces all elements. */
+  /** Whether lists in `value` were not parsed. Such a list holds one text instead of its elements. */
   hasUnreadLists: boolean;
 }
 
-/** Maximum bytes of a text that is always parsed as a whole. */
+/** A text of at most this many bytes is always parsed as a whole. */
 export const maxWholeBytes = 64 * 1024;
 
 /** Characters of a long string that its replacement keeps at its start. */
@@ -30,24 +30,24 @@ const startLength = 32;
 /**
  * Parses a JSON text in UTF-8. Its long strings, such as images, are neither scanned nor copied if they are only passed on. See
  * docs/decisions/0021-long-strings.md.
- * @param unread lists of a valid text that the caller need not read
+ * @param unread lists that need not be parsed, because the text is valid and the caller does not read them
  * @throws SyntaxError
  */
 export function parseJsonText(text: Buffer, unread?: ListSizes): JsonText {
-  if (text.length <= maxWholeBytes) return wholeText(text);
-  return (unread && parseWithoutLists(text, unread)) ?? parseInParts(text) ?? wholeText(text);
+  if (text.length <= maxWholeBytes) return parseWhole(text);
+  return (unread && parseWithoutLists(text, unread)) ?? parseInParts(text) ?? parseWhole(text);
 }
 
-function wholeText(text: Buffer): JsonText {
-  const whole = text.toString();
-  const stringify = chooseWriter(whole);
+function parseWhole(text: Buffer): JsonText {
+  const wholeText = text.toString();
+  const stringify = chooseWriter(wholeText);
   const write = (object: JsonObject): Buffer[] => [Buffer.from(stringify(object))];
-  return { value: parseExact(whole), write, skim: (check) => check(), hasUnreadLists: false };
+  return { value: parseExact(wholeText), write, skim: (check) => check(), hasUnreadLists: false };
 }
 
 function parseWithoutLists(text: Buffer, lists: ListSizes): JsonText | undefined {
-  const parsed = parseAroundLists(text, lists);
-  return parsed && { ...parsed, skim: (check) => check(), hasUnreadLists: true };
+  const aroundLists = parseAroundLists(text, lists);
+  return aroundLists && { ...aroundLists, skim: (check) => check(), hasUnreadLists: true };
 }
 
 /** Returns undefined if the text has no long strings as values. */
@@ -66,8 +66,8 @@ function parseInParts(text: Buffer): JsonText | undefined {
   skeleton += text.toString('utf8', from);
   const value = parseExact(skeleton);
   const stringify = chooseWriter(skeleton);
-  const state: Passing = { mark, strings, isSkimmed: false };
-  if (!putBack(value, state)) return undefined;
+  const state: StringMarks = { mark, strings, isSkimmed: false };
+  if (!putStringsBack(value, state)) return undefined;
   return {
     value,
     write: (object) =>
@@ -86,35 +86,35 @@ interface PassedString {
   text: string | undefined;
 }
 
-interface Passing {
-  /** Replaces, between its start and its number, each long string in the text that is parsed or written. */
+interface StringMarks {
+  /** In a text that is parsed or written, a long string is replaced by its first 32 characters, this mark, and its index in `strings`. */
   mark: string;
   strings: readonly PassedString[];
-  /** Whether reads of a long string give its replacement. */
+  /** Whether code that reads a long string gets its replacement. */
   isSkimmed: boolean;
 }
 
 /**
- * Replaces the marks in a value by properties that return the strings.
+ * Replaces every string with a mark in a value by a property that returns the long string.
  * @returns false if a mark is elsewhere, namely in a field's name
  */
-function putBack(value: unknown, state: Passing): boolean {
+function putStringsBack(value: unknown, state: StringMarks): boolean {
   let left = state.strings.length;
-  const open = [value];
-  for (let each = open.pop(); each !== undefined; each = open.pop()) {
-    if (typeof each !== 'object' || each === null) continue;
-    for (const key of Array.isArray(each) ? each.keys() : Object.keys(each)) {
-      const inner: unknown = (each as Record<string | number, unknown>)[key];
-      if (typeof inner === 'object') open.push(inner);
+  const pendingValues = [value];
+  for (let current = pendingValues.pop(); current !== undefined; current = pendingValues.pop()) {
+    if (typeof current !== 'object' || current === null) continue;
+    for (const key of Array.isArray(current) ? current.keys() : Object.keys(current)) {
+      const inner: unknown = (current as Record<string | number, unknown>)[key];
+      if (typeof inner === 'object') pendingValues.push(inner);
       if (typeof inner !== 'string' || !inner.startsWith(state.mark, startLength)) continue;
-      define(each, key, inner, state);
+      defineString(current, key, inner, state);
       left -= 1;
     }
   }
   return left === 0;
 }
 
-function define(object: object, key: string | number, marked: string, state: Passing): void {
+function defineString(object: object, key: string | number, marked: string, state: StringMarks): void {
   const string = state.strings[Number(marked.slice(startLength + state.mark.length))];
   if (!string) return;
   const get = (): string => (state.isSkimmed ? marked : (string.text ??= string.bytes.toString('latin1')));
@@ -123,7 +123,7 @@ function define(object: object, key: string | number, marked: string, state: Pas
   Object.defineProperty(object, key, { get, set, enumerable: true, configurable: true });
 }
 
-function skim<Result>(state: Passing, run: () => Result): Result {
+function skim<Result>(state: StringMarks, run: () => Result): Result {
   state.isSkimmed = true;
   try {
     return run();
@@ -137,7 +137,7 @@ function chooseWriter(text: string): (object: JsonObject) => string {
   return mayChangeNumbers(text) ? writeExact : JSON.stringify;
 }
 
-function writeInParts(text: string, { mark, strings }: Passing): Buffer[] {
+function writeInParts(text: string, { mark, strings }: StringMarks): Buffer[] {
   const parts: Buffer[] = [];
   let from = 0;
   for (let at = text.indexOf(mark); at !== -1; at = text.indexOf(mark, from)) {

@@ -66,9 +66,9 @@ export function loadConfig<T extends z.ZodObject>(schema: T, environment: Enviro
     if (value !== undefined && file !== undefined)
       throw new ConfigError(`${name} and ${name}_FILE are both set: set only one of them`);
     // Editors and `echo` append a line break, which is not part of the value.
-    const used = file === undefined ? value : readText(`${name}_FILE`, file).replace(/\r?\n$/, '');
+    const effectiveValue = file === undefined ? value : readText(`${name}_FILE`, file).replace(/\r?\n$/, '');
     if (file !== undefined) fromFiles.add(name);
-    if (used !== undefined && used !== '') nonEmpty[name] = used;
+    if (effectiveValue !== undefined && effectiveValue !== '') nonEmpty[name] = effectiveValue;
   }
   const parsed = schema.safeParse(nonEmpty);
   if (parsed.success) return parsed.data;
@@ -79,8 +79,8 @@ export function loadConfig<T extends z.ZodObject>(schema: T, environment: Enviro
     // A URL with a user may contain a password, and a file a secret, so the error repeats neither.
     const isSecret =
       value === undefined || value.includes('@') || fromFiles.has(name) || /_(?:SECRET|KEY|PASSWORD)$/.test(name);
-    const shown = isSecret ? name : `${name}=${JSON.stringify(value)}`;
-    return `${shown} is not valid: ${issue.message} (${doc})`;
+    const description = isSecret ? name : `${name}=${JSON.stringify(value)}`;
+    return `${description} is not valid: ${issue.message} (${doc})`;
   });
   throw new ConfigError(sentences.join('\n'));
 }

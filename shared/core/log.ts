@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { loggableError } from './loggable-error.ts';
+import { toLoggableError } from './loggable-error.ts';
 import { pino, type Logger } from 'pino';
 
 export type { Logger };
@@ -20,9 +20,9 @@ const writeEveryMs = 50;
 /** Maximum milliseconds to write the last lines if the process ends and its reader is slow. */
 const maxLastWriteMs = 1_000;
 
-const exitWrites: (() => void)[] = [];
+const writesAtExit: (() => void)[] = [];
 
-const redacted = (): string => '[redacted]';
+const redact = (): string => '[redacted]';
 
 /**
  * Creates a service's logger. Callers must never pass keys, request or answer bodies, or prompts. As a second line of defence, top-level
@@ -37,16 +37,16 @@ export function createLog({ service, level, format }: LogOptions): Logger {
     base: { service },
     // Serializers cost only lines with these fields; the library's own redaction costs a third of every line.
     serializers: {
-      err: (error: unknown) => loggableError(error),
-      authorization: redacted,
-      key: redacted,
-      secret: redacted,
-      password: redacted,
+      err: (error: unknown) => toLoggableError(error),
+      authorization: redact,
+      key: redact,
+      secret: redact,
+      password: redact,
     },
   };
   if (format === 'pretty' || (format === 'auto' && process.stdout.isTTY)) {
-    const prettily = { ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l' };
-    return pino({ ...options, transport: { target: 'pino-pretty', options: prettily } });
+    const prettyOptions = { ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l' };
+    return pino({ ...options, transport: { target: 'pino-pretty', options: prettyOptions } });
   }
   return pino(options, batchLines());
 }
@@ -80,7 +80,8 @@ function batchLines(): { write: (line: string) => void } {
     isBroken = true;
     lines = '';
   });
-  if (exitWrites.push(() => writeLast(lines)) === 1) process.on('exit', () => exitWrites.forEach((write) => write()));
+  if (writesAtExit.push(() => writeLast(lines)) === 1)
+    process.on('exit', () => writesAtExit.forEach((write) => write()));
   return {
     write: (line) => {
       if (isBroken) return;

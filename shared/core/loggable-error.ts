@@ -12,14 +12,14 @@ export interface LoggableError {
 const maxDepth = 5;
 
 /**
- * Extracts the parts of an error that may be logged: its type, code and stack, and its message unless that may quote a client or a
- * model. A parser's message quotes its input. A refusal of a request may be an upstream's sentence, which may quote the request; so may
- * the message of any error with a property `quotesUpstream`. A cause that is not an error may be such a sentence and is dropped.
+ * Extracts the parts of an error that may be logged: its type, code and stack, and its message. A message that may quote a client or a
+ * model is left out: that of a parser, which quotes its input; that of a refused request, which an upstream may have written; and that of
+ * any error with a property `quotesUpstream`. A cause that is not an error may be such a message too and is dropped.
  */
-export function loggableError(error: unknown, depth = 0): LoggableError | undefined {
+export function toLoggableError(error: unknown, depth = 0): LoggableError | undefined {
   if (!(error instanceof Error) || depth >= maxDepth) return undefined;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-  const cause = loggableError(error.cause, depth + 1);
+  const cause = toLoggableError(error.cause, depth + 1);
   const stack = error.stack
     ?.split('\n')
     .filter((line) => line.startsWith('    at '))

@@ -1,5 +1,5 @@
 /** The position of a string in a JSON text, without its quotes. */
-export interface LongString {
+export interface StringRange {
   start: number;
   end: number;
 }
@@ -7,7 +7,7 @@ export interface LongString {
 /** Minimum bytes of a string that is worth finding. */
 const minLength = 32 * 1024;
 
-/** Bytes between two positions that are checked. Every string that is worth finding contains one. */
+/** Bytes between two positions that are checked. Every string that is worth finding contains at least one of these positions. */
 const stride = minLength / 2;
 
 const quote = 0x22;
@@ -18,16 +18,16 @@ const backslash = 0x5c;
  * positions of the text, so it is much faster than a parser, and may miss some strings.
  *
  * In valid JSON every found string is whole: a value or a field's name. In invalid JSON it may be something else. The text stays invalid if
- * other strings of the same kind replace the found ones. That kind is a letter or digit, then ASCII without quotes, escapes and control
- * characters.
+ * other strings of the same kind replace the found ones. Strings of that kind begin with a letter, a digit, `+` or `/`, and are ASCII
+ * without quotes, escapes and control characters.
  */
-export function findLongStrings(text: Buffer): LongString[] {
-  const found: LongString[] = [];
+export function findLongStrings(text: Buffer): StringRange[] {
+  const found: StringRange[] = [];
   for (let at = stride; at < text.length; at += stride) {
     const end = text.indexOf(quote, at);
     if (end === -1) break;
     const start = text.lastIndexOf(quote, at - 1) + 1;
-    if (end - start >= minLength && isWhole(text, start) && isPlain(text.subarray(start, end)))
+    if (end - start >= minLength && isStringStart(text, start) && isPlainAscii(text.subarray(start, end)))
       found.push({ start, end });
     if (end > at) at += Math.floor((end - at) / stride) * stride;
   }
@@ -35,10 +35,10 @@ export function findLongStrings(text: Buffer): LongString[] {
 }
 
 /**
- * Whether the quote before a position opens a string. An escaped quote does not, and neither a letter nor a digit follows a quote that
- * closes a string.
+ * Whether the quote before a position opens a string. An escaped quote opens none. After a quote that closes a string, JSON has no letter,
+ * digit, `+` or `/`.
  */
-function isWhole(text: Buffer, start: number): boolean {
+function isStringStart(text: Buffer, start: number): boolean {
   const first = text[start] ?? 0;
   const isLetter = first >= 0x61 ? first <= 0x7a : first >= 0x41 && first <= 0x5a;
   const isDigit = first >= 0x30 && first <= 0x39;
@@ -46,7 +46,7 @@ function isWhole(text: Buffer, start: number): boolean {
 }
 
 /** Whether all bytes are ASCII without control characters and backslashes. */
-function isPlain(text: Buffer): boolean {
+function isPlainAscii(text: Buffer): boolean {
   if (text.includes(backslash)) return false;
   const head = Math.min(text.length, -text.byteOffset & 3);
   const words = new Int32Array(text.buffer, text.byteOffset + head, (text.length - head) >> 2);

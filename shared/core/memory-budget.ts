@@ -19,7 +19,7 @@ export class MemoryBudget {
   }
 
   /**
-   * Reserves an amount. While nothing is reserved, any amount is granted.
+   * Takes an amount of memory, in bytes. While nothing is taken, any amount fits.
    * @returns false if there is no room
    */
   take(amount: number): boolean {
@@ -31,6 +31,7 @@ export class MemoryBudget {
     return true;
   }
 
+  /** Gives back an amount that `take` has taken. */
   release(amount: number): void {
     this.#taken -= amount;
   }

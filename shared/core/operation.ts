@@ -20,18 +20,18 @@ export const operations = [...modelOperations, 'count_tokens', 'execute_tool'] a
 export type Operation = (typeof operations)[number];
 
 /** The operations of a model that announces none, because announcements omit the list for a model that only generates. */
-const plainOperations: readonly ModelOperation[] = ['generate'];
+const defaultOperations: readonly ModelOperation[] = ['generate'];
 
 export function operationsOf({
-  operations: announced = plainOperations,
+  operations: announcedOperations = defaultOperations,
 }: {
   readonly operations?: readonly ModelOperation[] | undefined;
 }): readonly ModelOperation[] {
-  return announced;
+  return announcedOperations;
 }
 
 /** Whether a model can do an operation. Models that generate also count tokens. */
-export function does(model: Parameters<typeof operationsOf>[0], operation: Operation): boolean {
+export function canDo(model: Parameters<typeof operationsOf>[0], operation: Operation): boolean {
   const needed = operation === 'count_tokens' ? 'generate' : operation;
   return operationsOf(model).some((each) => each === needed);
 }

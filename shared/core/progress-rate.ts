@@ -1,32 +1,32 @@
 const windowMs = 60_000;
 
-/** Measures how fast something progresses, over the last minute, or since the first sample while that is more recent. */
+/** Measures how fast something progresses: over the last minute or, while the first sample is more recent, since that sample. */
 export class ProgressRate {
-  #looks: { at: number; done: number }[] = [];
+  #samples: { at: number; done: number }[] = [];
 
-  /** @param beganAt when nothing was done yet, in milliseconds since 1970; with it, the first sample already gives a rate */
+  /** @param beganAt a time at which nothing was done yet, in milliseconds since 1970. If it is given, one sample is enough for a rate */
   constructor(beganAt?: number) {
-    if (beganAt !== undefined) this.note(0, beganAt);
+    if (beganAt !== undefined) this.addSample(0, beganAt);
   }
 
   /**
    * Adds a sample of the amount done.
    * @param at milliseconds since 1970
    */
-  note(done: number, at = Date.now()): void {
-    const last = this.#looks.at(-1);
+  addSample(done: number, at = Date.now()): void {
+    const last = this.#samples.at(-1);
     // The clock may be set back, and the counter may restart.
-    if (last && (at < last.at || done < last.done)) this.#looks = [];
-    else if (last?.at === at) this.#looks.pop();
-    this.#looks.push({ at, done });
-    const isBefore = this.#looks.findLastIndex((look) => look.at <= at - windowMs);
-    if (isBefore > 0) this.#looks.splice(0, isBefore);
+    if (last && (at < last.at || done < last.done)) this.#samples = [];
+    else if (last?.at === at) this.#samples.pop();
+    this.#samples.push({ at, done });
+    const lastOutside = this.#samples.findLastIndex((look) => look.at <= at - windowMs);
+    if (lastOutside > 0) this.#samples.splice(0, lastOutside);
   }
 
   /** The amount done per second; undefined before the second sample. */
   get perSecond(): number | undefined {
-    const [first] = this.#looks;
-    const last = this.#looks.at(-1);
+    const [first] = this.#samples;
+    const last = this.#samples.at(-1);
     if (!first || !last || last.at === first.at) return undefined;
     return ((last.done - first.done) * 1_000) / (last.at - first.at);
   }
@@ -41,9 +41,9 @@ export class ProgressRate {
   }
 
   /** Estimates when everything is done, in milliseconds since 1970; undefined without progress. */
-  endsAt(total: number): number | undefined {
+  estimateEnd(total: number): number | undefined {
     const rate = this.perSecond;
-    const last = this.#looks.at(-1);
+    const last = this.#samples.at(-1);
     if (!last || rate === undefined || rate <= 0) return undefined;
     return last.at + (Math.max(0, total - last.done) * 1_000) / rate;
   }

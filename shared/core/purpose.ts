@@ -3,7 +3,7 @@ import type { AgentTurn } from './agent-turn.ts';
 /**
  * Why a coding agent sends a request:
  * - `main`: a turn of the conversation with its person
- * - `subagent`: a turn of an agent that another one has started
+ * - `subagent`: a turn of an agent that another agent has started
  * - `workflow`: a turn of an agent that a workflow has started
  * - `compaction`: a summary that replaces a conversation that has become too long
  * - `auxiliary`: any other small request, such as a title, a classification or a web search

@@ -1,4 +1,4 @@
-/** Releases one resource. Called once; must settle in bounded time. */
+/** Releases one resource. It is called once, and must settle in bounded time. */
 export type Release = () => void | Promise<void>;
 
 /**
@@ -14,7 +14,7 @@ export class Releases {
     this.#stack.push({ name, release });
   }
 
-  /** Runs all releases, last in first out, and resolves with the errors of failed ones. Further calls join the first. */
+  /** Runs all releases, the last registered first, and resolves with the errors of failed ones. Further calls join the first call. */
   releaseAll(): Promise<Error[]> {
     this.#running ??= this.#runAll();
     return this.#running;

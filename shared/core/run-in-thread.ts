@@ -6,8 +6,8 @@ const longestMs = 20_000;
 
 /**
  * Runs a module in a thread of its own, for work that would block the streams that this thread relays.
- * @param module posts its answer as one message
- * @param task its `workerData`
+ * @param module code that posts its answer as one message
+ * @param task the `workerData` of the module
  * @returns the answer
  * @throws the error with which the thread failed, or AbortError after 20 seconds
  */

@@ -13,10 +13,10 @@ export async function runService(
   build: (environment: Environment, releases: Releases) => Promise<void>,
 ): Promise<void> {
   const releases = new Releases();
-  let stopping = false;
+  let isStopping = false;
   const stop = async (code: number): Promise<void> => {
-    if (stopping) process.exit(1);
-    stopping = true;
+    if (isStopping) process.exit(1);
+    isStopping = true;
     const failures = await releases.releaseAll();
     for (const failure of failures) report(failure);
     process.exit(failures.length > 0 ? 1 : code);
@@ -29,7 +29,7 @@ export async function runService(
     await build(process.env, releases);
   } catch (error) {
     // The stop aborted the build, which is not a failure. The process is about to exit.
-    if (stopping) return;
+    if (isStopping) return;
     if (error instanceof ConfigError) {
       process.stderr.write(`${error.message}\n`);
       await stop(configExitCode);

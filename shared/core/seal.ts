@@ -6,7 +6,7 @@ export interface Sealer {
   seal: (text: string) => string;
   /** Seals the bytes of a text, in slices between which the event loop continues. */
   sealBytes: (pieces: readonly Uint8Array[]) => Promise<string>;
-  /** Opens a sealed text; undefined if it was not sealed with this key, or was changed. */
+  /** Opens a sealed text; undefined if the text was sealed with another key, or changed afterwards. */
   unseal: (sealed: string) => string | undefined;
   /** Opens sealed bytes that are not text; undefined as for `unseal`. */
   unsealBytes: (sealed: string) => Buffer | undefined;
@@ -15,7 +15,7 @@ export interface Sealer {
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Bytes of a slice, which takes about 0.2 ms. */
+/** Bytes that are sealed without a pause; this takes about 0.2 ms. */
 const sliceBytes = 256 * 1024;
 
 /**
@@ -33,8 +33,8 @@ export function createSealer(key: Uint8Array): Sealer {
     });
     decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
     try {
-      const opened = decipher.update(bytes.subarray(nonceBytes + tagBytes));
-      return Buffer.concat([opened, decipher.final()]);
+      const content = decipher.update(bytes.subarray(nonceBytes + tagBytes));
+      return Buffer.concat([content, decipher.final()]);
     } catch {
       // A client may send any text, including one that is sealed with another key or not sealed at all.
       return undefined;
@@ -49,11 +49,11 @@ export function createSealer(key: Uint8Array): Sealer {
     },
     sealBytes: async (pieces) => {
       const mac = createHmac('sha256', derivation);
-      for await (const slice of slicesOf(pieces)) mac.update(slice);
+      for await (const slice of cutIntoSlices(pieces)) mac.update(slice);
       const nonce = mac.digest().subarray(0, nonceBytes);
       const cipher = createCipheriv('aes-256-gcm', encryption, nonce);
       const sealed: Buffer[] = [];
-      for await (const slice of slicesOf(pieces)) sealed.push(cipher.update(slice));
+      for await (const slice of cutIntoSlices(pieces)) sealed.push(cipher.update(slice));
       sealed.push(cipher.final());
       return Buffer.concat([nonce, cipher.getAuthTag(), ...sealed]).toString('base64url');
     },
@@ -63,7 +63,7 @@ export function createSealer(key: Uint8Array): Sealer {
 }
 
 /** Yields the bytes in slices and lets the event loop continue after every 256 KiB. */
-async function* slicesOf(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+async function* cutIntoSlices(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   let bytes = 0;
   for (const piece of pieces) {
     for (let at = 0; at < piece.length; at += sliceBytes) {

@@ -1,4 +1,4 @@
-interface Started {
+interface TreeItem {
   id?: string | undefined;
   /** The id of the item that started this one; undefined for none. */
   parent?: string | undefined;
@@ -8,7 +8,7 @@ interface Started {
  * Sorts items into a tree, each right below the item that has started it, with its depth. An item whose parent is unknown, or that would
  * be its own ancestor, stands at the top.
  */
-export function sortAsTree<T extends Started>(all: readonly T[]): { each: T; depth: number }[] {
+export function sortAsTree<T extends TreeItem>(all: readonly T[]): { each: T; depth: number }[] {
   const ids = new Set(all.map(({ id }) => id));
   const byParent = Map.groupBy(all, ({ parent }) => (ids.has(parent) ? parent : undefined));
   const ordered: { each: T; depth: number }[] = [];

@@ -7,18 +7,18 @@ export async function* splitIntoChunks(
   chunkBytes: number,
 ): AsyncGenerator<Uint8Array> {
   let chunk = Buffer.allocUnsafe(chunkBytes);
-  let filled = 0;
+  let filledBytes = 0;
   for await (const piece of body) {
     for (let at = 0; at < piece.length;) {
-      const taken = Math.min(chunkBytes - filled, piece.length - at);
-      chunk.set(piece.subarray(at, at + taken), filled);
-      filled += taken;
-      at += taken;
-      if (filled < chunkBytes) continue;
+      const copiedBytes = Math.min(chunkBytes - filledBytes, piece.length - at);
+      chunk.set(piece.subarray(at, at + copiedBytes), filledBytes);
+      filledBytes += copiedBytes;
+      at += copiedBytes;
+      if (filledBytes < chunkBytes) continue;
       yield chunk;
       chunk = Buffer.allocUnsafe(chunkBytes);
-      filled = 0;
+      filledBytes = 0;
     }
   }
-  if (filled > 0) yield chunk.subarray(0, filled);
+  if (filledBytes > 0) yield chunk.subarray(0, filledBytes);
 }

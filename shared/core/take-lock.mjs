@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { processIdentity, processSpace } from './process-identity.mjs';
 
 /**
- * Acquires a lock that one process can hold. The lock is free again when its holder ends, in whatever way.
+ * Acquires a lock that only one process can hold at a time. When its holder ends, in whatever way, the lock is free again.
  * @param {string} file
  * @param {number} [unseenMs] milliseconds for which a holder on another machine or in another container, which is not visible from here,
  * counts as alive. By default, all holders count as processes of this machine
@@ -14,20 +14,20 @@ export function takeLock(file, unseenMs = 0) {
   // Processes of two containers may have the same id, and one process may acquire a lock twice.
   const nonce = randomBytes(6).toString('hex');
   const facts = { pid: process.pid, identity: processIdentity(process.pid), space: processSpace(), nonce };
-  const mine = JSON.stringify(facts);
+  const ownContent = JSON.stringify(facts);
   mkdirSync(dirname(file), { recursive: true });
   const draft = `${file}.${nonce}`;
-  writeFileSync(draft, mine);
+  writeFileSync(draft, ownContent);
   try {
     for (;;) {
       // A hard link appears together with its content, so a reader never finds half a lock.
       if (succeeds('EEXIST', () => linkSync(draft, file))) {
-        return { release: () => read(file) === mine && rmSync(file) };
+        return { release: () => readLock(file) === ownContent && rmSync(file) };
       }
-      const theirs = read(file);
-      const holder = aliveHolder(file, theirs, unseenMs);
+      const lockContent = readLock(file);
+      const holder = findAliveHolder(file, lockContent, unseenMs);
       if (holder !== undefined) return { holder };
-      if (theirs !== undefined) removeStale(file, theirs, draft, unseenMs);
+      if (lockContent !== undefined) removeStale(file, lockContent, draft, unseenMs);
     }
   } finally {
     rmSync(draft, { force: true });
@@ -40,15 +40,16 @@ export function takeLock(file, unseenMs = 0) {
  * @returns {number | undefined}
  */
 export function lockHolder(file) {
-  return aliveHolder(file, read(file), 0);
+  return findAliveHolder(file, readLock(file), 0);
 }
 
 /**
+ * Returns the process id of the holder that a lock's content names; undefined if there is no content or the holder has ended.
  * @param {string} file
  * @param {string | undefined} content
  * @param {number} unseenMs
  */
-function aliveHolder(file, content, unseenMs) {
+function findAliveHolder(file, content, unseenMs) {
   if (content === undefined) return undefined;
   const { pid, identity, space = processSpace() } = parseLock(content);
   // By default the space is ignored, because it contains the machine's name, which may change while a process holds a lock.
@@ -70,24 +71,25 @@ function parseLock(content) {
 }
 
 /**
- * Removes the lock of a dead process. Only the holder of the claim file may do so, and only while the lock is unchanged. Another process
- * may have found the same dead lock and put its own lock in place.
+ * Removes the lock of a dead process. Only the process that has created the file `….claim` may do so, and only while the lock is
+ * unchanged. Another process may have found the same dead lock and put its own lock in place.
  * @param {string} file
  * @param {string} stale content of the dead lock
- * @param {string} draft
+ * @param {string} draft a file with the content of this process's lock
  * @param {number} unseenMs
  */
 function removeStale(file, stale, draft, unseenMs) {
-  const claim = `${file}.claim`;
-  if (!succeeds('EEXIST', () => linkSync(draft, claim))) {
-    const claimed = read(claim);
-    if (claimed !== undefined && aliveHolder(claim, claimed, unseenMs) === undefined) rmSync(claim, { force: true });
+  const claimFile = `${file}.claim`;
+  if (!succeeds('EEXIST', () => linkSync(draft, claimFile))) {
+    const claimContent = readLock(claimFile);
+    if (claimContent !== undefined && findAliveHolder(claimFile, claimContent, unseenMs) === undefined)
+      rmSync(claimFile, { force: true });
     return;
   }
   try {
-    if (read(file) === stale) rmSync(file);
+    if (readLock(file) === stale) rmSync(file);
   } finally {
-    rmSync(claim);
+    rmSync(claimFile);
   }
 }
 
@@ -95,7 +97,7 @@ function removeStale(file, stale, draft, unseenMs) {
  * Reads a lock file; undefined if there is none.
  * @param {string} file
  */
-function read(file) {
+function readLock(file) {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
@@ -115,7 +117,7 @@ function ageMs(file) {
 }
 
 /**
- * Whether a call succeeded; false if it failed with this code. Other errors are thrown.
+ * Runs a call, and returns whether it succeeded; false if it failed with this code. Other errors are thrown.
  * @param {string} code
  * @param {() => void} call
  */

@@ -10,20 +10,21 @@ function isValid(name: string): boolean {
 }
 
 /**
- * Gives every name a form that is valid in OpenAI's formats and the messages format. A valid name stays as it is. Invalid characters become
- * `_`. If the result has no letter or digit, is too long, or equals that of another name, a hash of the name is appended. Thus the form of
- * a name never depends on the order or the number of the other names.
+ * Replaces every name by one that is valid in OpenAI's formats and the messages format. A valid name stays as it is. Invalid characters
+ * become `_`. If the result has no letter or digit, is too long, or equals the result of another name, a hash of the name is appended. Thus
+ * a result never depends on the order or the number of the other names.
  * @param names the names, each once
+ * @returns the valid names by the given names
  */
 export function assignValidNames(names: readonly string[]): Map<string, string> {
-  const wanted = new Map(names.map((name) => [name, name.replaceAll(/[^\w-]/g, '_')]));
-  const users = Map.groupBy(wanted.values(), (name) => name);
-  const chosen = [...wanted].map(([name, readable]): [string, string] => {
+  const readableNames = new Map(names.map((name) => [name, name.replaceAll(/[^\w-]/g, '_')]));
+  const namesByReadable = Map.groupBy(readableNames.values(), (name) => name);
+  const validNames = [...readableNames].map(([name, readable]): [string, string] => {
     if (isValid(name)) return [name, name];
-    const isClear = isValid(readable) && /[a-z\d]/i.test(readable) && users.get(readable)?.length === 1;
-    return [name, isClear ? readable : withHash(name, readable)];
+    const isUsable = isValid(readable) && /[a-z\d]/i.test(readable) && namesByReadable.get(readable)?.length === 1;
+    return [name, isUsable ? readable : withHash(name, readable)];
   });
-  return new Map(chosen);
+  return new Map(validNames);
 }
 
 function withHash(name: string, readable: string): string {

@@ -1,5 +1,5 @@
 /** Media types by the ending of a file's name. */
-const byEnding: Readonly<Record<string, string>> = {
+const typesByEnding: Readonly<Record<string, string>> = {
   pdf: 'application/pdf',
   jsonl: 'application/jsonl',
   json: 'application/json',
@@ -20,7 +20,7 @@ const byEnding: Readonly<Record<string, string>> = {
 };
 
 /** Media types by the beginning of a file, read as Latin-1. In a PNG, control characters follow the name of the format. */
-const byStart: readonly [RegExp, string][] = [
+const typesByStart: readonly [RegExp, string][] = [
   [/^%PDF-/, 'application/pdf'],
   [/^\x89PNG\r\n/, 'image/png'],
   [/^\xff\xd8\xff/, 'image/jpeg'],
@@ -28,22 +28,23 @@ const byStart: readonly [RegExp, string][] = [
   [/^RIFF.{4}WEBP/s, 'image/webp'],
 ];
 
-/** Bytes at the start of a file that determine its type. */
+/** Number of bytes at the start of a file that are needed to detect its type. */
 export const startBytes = 16;
 
 export const unknownType = 'application/octet-stream';
 
 /**
- * Returns the media type of a file. Its first bytes decide, else the type that its sender names, else the ending of its name.
- * @param declared the type that the sender names; undefined if it names none
- * @param start the first bytes
+ * Returns the media type of a file. The first bytes of the file decide, else the type that the sender names, else the ending of the name.
+ * @param declared the type that the sender names; undefined if the sender names none
+ * @param start the first bytes of the file
  */
 export function detectMimeType(name: string, declared: string | undefined, start: Uint8Array): string {
   const text = Buffer.from(start).toString('latin1');
-  const found = byStart.find(([pattern]) => pattern.test(text))?.[1];
-  if (found !== undefined) return found;
-  const named = declared?.split(';')[0]?.trim().toLowerCase();
-  if (named && named !== unknownType && /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/.test(named)) return named;
+  const foundType = typesByStart.find(([pattern]) => pattern.test(text))?.[1];
+  if (foundType !== undefined) return foundType;
+  const declaredType = declared?.split(';')[0]?.trim().toLowerCase();
+  if (declaredType && declaredType !== unknownType && /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/.test(declaredType))
+    return declaredType;
   const ending = /\.(\w{1,8})$/.exec(name)?.[1]?.toLowerCase() ?? '';
-  return byEnding[ending] ?? unknownType;
+  return typesByEnding[ending] ?? unknownType;
 }

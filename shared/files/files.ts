@@ -7,7 +7,7 @@ import {
   type FileRecords,
   type FileUse,
 } from '#shared/accounts/files/file-records.ts';
-import type { Measured } from '#shared/core/byte-meter.ts';
+import type { ByteDigest } from '#shared/core/byte-meter.ts';
 import { errorTable, RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { createFileId } from './file-id.ts';
@@ -19,9 +19,9 @@ import { UploadMeter } from './upload-meter.ts';
 export const batchPurpose = 'batch';
 
 /** Maximum bytes of a form in addition to those of its file. */
-const formBytes = 64 * 1024;
+const maxFormBytes = 64 * 1024;
 
-const removedAtOnce = 100;
+const removalsAtOnce = 100;
 
 export interface FileDescription {
   purpose: string;
@@ -38,7 +38,7 @@ export interface AddOptions {
   expectedBytes?: number | undefined;
   /** Whether the content is a result of finished work. It counts for its owner, but may exceed the owner's bounds. */
   isResult?: boolean;
-  /** Whether the file joins results of finished work. It uses the room that is left for it, and counts for its owner once it is a file. */
+  /** Whether the content joins such results. It uses the room that was reserved with them, and counts for its owner once it is a file. */
   isJoin?: boolean;
 }
 
@@ -53,15 +53,15 @@ export interface Upload {
   keep: (description: FileDescription) => Promise<FileRecord>;
   /** Returns the record of the future file, for a script that makes the file together with something else. */
   describe: (description: FileDescription) => FileRecord;
-  /** Counts the upload as stored. To be called after a script has made the file. */
-  noteKept: () => void;
+  /** Counts the upload as stored. Must be called after a script has made the file. */
+  countStored: () => void;
   /** Removes the content, unless it has become a file or a batch holds it. Never rejects. */
   discard: () => Promise<void>;
 }
 
 interface ReceivedFile {
   meter: UploadMeter;
-  measured: Measured;
+  measured: ByteDigest;
   description: FileDescription;
 }
 
@@ -106,13 +106,13 @@ export class Files {
   }
 
   /**
-   * Stores the content of a file before its description is complete. The bytes count for the owner from the first one on. When this method
+   * Stores the content of a file before its description is complete. The bytes count for the owner from the first byte on. If this method
    * throws, the content is removed.
    * @throws RouterError `body_too_large`, `storage_quota_exceeded`, `storage_full` or `store_unavailable`; the error of the body; the
    * reason of the signal
    */
   receive(owner: string, body: AsyncIterable<Uint8Array>, options: AddOptions = {}): Promise<Upload> {
-    return this.#counted(this.#receive(owner, body, options));
+    return this.#countFailure(this.#receive(owner, body, options));
   }
 
   totalBytes(): Promise<number> {
@@ -158,12 +158,12 @@ export class Files {
 
   /**
    * Removes a file. Its content is removed as soon as the store answers and no batch holds it.
-   * @returns whether the owner had it
+   * @returns whether the owner had a file with this id
    */
   async delete(owner: string, id: string): Promise<boolean> {
     const object = await this.#parts.records.delete(owner, id);
     if (object === undefined) return false;
-    // This is not awaited, because the store may be unavailable for long. If it fails, the sweep removes the content.
+    // The removal is not awaited, because the store may be unavailable for long. If the removal fails, the sweep tries again.
     if (object !== '') void this.#removeObject(object);
     return true;
   }
@@ -176,10 +176,10 @@ export class Files {
   /** Removes expired files, and the content of deleted files and of uploads that ended early. To be called regularly. */
   async sweep(): Promise<void> {
     const { records } = this.#parts;
-    let objects = await records.takeRemovals(removedAtOnce);
+    let objects = await records.takeRemovals(removalsAtOnce);
     while (objects.length > 0) {
       for (const object of objects) await this.#removeObject(object);
-      objects = objects.length < removedAtOnce ? [] : await records.takeRemovals(removedAtOnce);
+      objects = objects.length < removalsAtOnce ? [] : await records.takeRemovals(removalsAtOnce);
     }
   }
 
@@ -191,35 +191,35 @@ export class Files {
     const { records, store, fileBytes } = this.#parts;
     const object = randomBytes(16).toString('hex');
     const kind = isJoin ? 'join' : isResult ? 'part' : 'file';
-    const reserve = (bytes: number, begins: boolean): Promise<void> =>
-      records.reserve({ owner, object, bytes, begins, kind });
-    // If its size is known, an upload for which there is no room is refused before it is sent.
-    const known = Math.min(fileBytes, Math.max(0, (expectedBytes ?? 0) - formBytes));
-    await reserve(known, true);
-    const goesOn = setInterval(() => void reserve(0, false).catch(() => undefined), uploadLeaseMs / 4).unref();
+    const reserve = (bytes: number, isFirst: boolean): Promise<void> =>
+      records.reserve({ owner, object, bytes, begins: isFirst, kind });
+    // If the size is known, an upload for which there is no room is refused before its content is read.
+    const knownBytes = Math.min(fileBytes, Math.max(0, (expectedBytes ?? 0) - maxFormBytes));
+    await reserve(knownBytes, true);
+    const leaseTimer = setInterval(() => void reserve(0, false).catch(() => undefined), uploadLeaseMs / 4).unref();
     const meter = new UploadMeter({
       maxBytes: kind === 'file' ? fileBytes : Infinity,
-      reserved: known,
+      reserved: knownBytes,
       isSparing: kind !== 'file',
       reserve: (bytes) => reserve(bytes, false),
     });
     try {
       const measured = await store.put(object, meter.pass(body), signal);
-      // Throws for an upload that counted as dead meanwhile, because it was removed before it was complete.
+      // Throws if the upload was taken for dead meanwhile, because parts of its content were then removed.
       await reserve(0, false);
       return {
         object,
         bytes: measured.bytes,
-        keep: (description) => this.#counted(this.#keep(owner, object, { meter, measured, description })),
+        keep: (description) => this.#countFailure(this.#keep(owner, object, { meter, measured, description })),
         describe: (description) => this.#describe(object, { meter, measured, description }),
-        noteKept: () => this.#noteKept(measured),
+        countStored: () => this.#noteKept(measured),
         discard: () => this.#discard(object),
       };
     } catch (error) {
       await this.#discard(object, true);
       throw error;
     } finally {
-      clearInterval(goesOn);
+      clearInterval(leaseTimer);
     }
   }
 
@@ -244,8 +244,8 @@ export class Files {
     const createdAt = Date.now();
     const lifeMs = Math.min(expiresAfterMs ?? Infinity, keepMs ?? Infinity);
     const type = detectMimeType(name, mimeType, start);
-    const facts = { id: createFileId(), object, purpose, name, mimeType: type, ...measured, lines, createdAt };
-    return lifeMs === Infinity ? facts : { ...facts, expiresAt: createdAt + lifeMs };
+    const record = { id: createFileId(), object, purpose, name, mimeType: type, ...measured, lines, createdAt };
+    return lifeMs === Infinity ? record : { ...record, expiresAt: createdAt + lifeMs };
   }
 
   #noteKept({ bytes }: Pick<FileRecord, 'bytes'>): void {
@@ -253,8 +253,8 @@ export class Files {
     this.storedBytes += bytes;
   }
 
-  /** Counts a step of an upload if it fails. */
-  async #counted<T>(step: Promise<T>): Promise<T> {
+  /** Waits for a step of an upload, and counts the upload as refused or failed if the step fails. */
+  async #countFailure<T>(step: Promise<T>): Promise<T> {
     try {
       return await step;
     } catch (error) {

@@ -1,4 +1,4 @@
-import type { Measured } from '#shared/core/byte-meter.ts';
+import type { ByteDigest } from '#shared/core/byte-meter.ts';
 
 /** Bytes of an object from position `from` up to `to`, which is not included; without `to`, up to the end. */
 export interface ByteRange {
@@ -16,7 +16,7 @@ export interface ObjectStore {
    * @throws RouterError `storage_full`; the error of the body; the signal's reason. The store then tries to remove what was stored;
    * `delete` removes the rest
    */
-  put(name: string, body: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<Measured>;
+  put(name: string, body: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<ByteDigest>;
   /** Returns the bytes of an object; undefined if there is no such object. Reading them throws as the methods do. */
   get(name: string, range?: ByteRange, signal?: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined>;
   /** Removes an object, even if it is incomplete. Does nothing if there is none. */

@@ -29,7 +29,7 @@ export interface OpenedFiles {
 export async function openFiles(options: OpenFilesOptions): Promise<OpenedFiles> {
   const { settings, openRecords, secrets = [], log } = options;
   const { FILES_MAX_BYTES: totalBytes, FILES_KEEP_DAYS: days } = settings;
-  // So one owner alone cannot fill the store of all.
+  // One owner alone must not fill the store that all owners share.
   const ownerBytes = Math.min(settings.FILES_OWNER_BYTES, Math.floor(totalBytes / 2));
   const [newest, ...older] = secrets;
   const store = await openStore(options);
@@ -49,7 +49,8 @@ export async function openFiles(options: OpenFilesOptions): Promise<OpenedFiles>
 async function openStore({ settings, prefix, objects }: OpenFilesOptions): Promise<ObjectStore> {
   const { FILES_S3_BUCKET: bucket, FILES_S3_REGION: region, FILES_S3_ENDPOINT: endpoint } = settings;
   if (objects) return objects;
-  if (bucket === undefined) throw new ConfigError('FILES_S3_BUCKET must name a bucket where files are not in NATS');
+  if (bucket === undefined)
+    throw new ConfigError('FILES_S3_BUCKET must name a bucket, because there is no store for files in NATS');
   // The S3 client is loaded on demand, because loading it takes a tenth of the time in which a process starts.
   const { S3ObjectStore } = await import('./s3-object-store.ts');
   const folder = `${prefix}/`;

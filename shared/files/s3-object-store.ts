@@ -9,7 +9,7 @@ import {
   type MultipartUpload,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
-import { ByteMeter, type Measured } from '#shared/core/byte-meter.ts';
+import { ByteMeter, type ByteDigest } from '#shared/core/byte-meter.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { ByteRange, ObjectStore } from './object-store.ts';
 
@@ -48,13 +48,16 @@ export class S3ObjectStore implements ObjectStore {
     });
   }
 
-  async put(name: string, body: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<Measured> {
+  async put(name: string, body: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<ByteDigest> {
     const meter = new ByteMeter();
     const caught: { error?: unknown } = {};
-    const source = Readable.from(noteErrors(meter.pass(body), caught), { objectMode: false, highWaterMark: 64 * 1024 });
+    const source = Readable.from(captureErrors(meter.pass(body), caught), {
+      objectMode: false,
+      highWaterMark: 64 * 1024,
+    });
     const upload = new Upload({
       client: this.#client,
-      params: { ...this.#at(name), Body: source },
+      params: { ...this.#locate(name), Body: source },
       partSize: partBytes,
       queueSize: partsAtOnce,
     });
@@ -68,7 +71,7 @@ export class S3ObjectStore implements ObjectStore {
       source.destroy();
       signal?.throwIfAborted();
       if ('error' in caught) throw caught.error;
-      throw storeError(error);
+      throw toStoreError(error);
     } finally {
       signal?.removeEventListener('abort', abort);
     }
@@ -82,34 +85,34 @@ export class S3ObjectStore implements ObjectStore {
     const isWhole = from === 0 && to === undefined;
     const range = isWhole ? {} : { Range: `bytes=${from}-${to === undefined ? '' : to - 1}` };
     try {
-      const command = new GetObjectCommand({ ...this.#at(name), ...range });
+      const command = new GetObjectCommand({ ...this.#locate(name), ...range });
       const { Body: body } = await this.#client.send(command, signal ? { abortSignal: signal } : {});
-      return body instanceof Readable ? wrapErrors(body) : emptyStream();
+      return body instanceof Readable ? convertErrors(body) : emptyStream();
     } catch (error) {
       signal?.throwIfAborted();
-      if (!(error instanceof S3ServiceException)) throw storeError(error);
+      if (!(error instanceof S3ServiceException)) throw toStoreError(error);
       if (error.name === 'NoSuchKey' || error.$metadata.httpStatusCode === 404) return undefined;
       // With this status, the range begins behind the last byte.
       if (error.$metadata.httpStatusCode === 416) return emptyStream();
-      throw storeError(error);
+      throw toStoreError(error);
     }
   }
 
   async delete(name: string): Promise<void> {
-    const { Bucket, Key } = this.#at(name);
+    const { Bucket, Key } = this.#locate(name);
     try {
       await this.#client.send(new DeleteObjectCommand({ Bucket, Key }));
-      for (const { UploadId } of await this.#unfinished(Bucket, Key))
+      for (const { UploadId } of await this.#findUnfinished(Bucket, Key))
         await this.#client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }));
     } catch (error) {
-      throw storeError(error);
+      throw toStoreError(error);
     }
   }
 
   /**
-   * Returns uploads of an object that a process has left unfinished. Stores that cannot list such uploads remove them by themselves.
+   * Finds uploads of an object that a process has left unfinished. Stores that cannot list such uploads remove them by themselves.
    */
-  async #unfinished(Bucket: string, Prefix: string): Promise<MultipartUpload[]> {
+  async #findUnfinished(Bucket: string, Prefix: string): Promise<MultipartUpload[]> {
     try {
       return (await this.#client.send(new ListMultipartUploadsCommand({ Bucket, Prefix }))).Uploads ?? [];
     } catch (error) {
@@ -122,7 +125,7 @@ export class S3ObjectStore implements ObjectStore {
     this.#client.destroy();
   }
 
-  #at(name: string): { Bucket: string; Key: string } {
+  #locate(name: string): { Bucket: string; Key: string } {
     return { Bucket: this.#bucket, Key: `${this.#folder}${name}` };
   }
 }
@@ -131,7 +134,10 @@ export class S3ObjectStore implements ObjectStore {
  * Passes a body on unchanged, and stores an error of the body in `caught`, because the library replaces such errors by other ones. An error
  * that a failed request throws into the generator, to end it, is not stored.
  */
-async function* noteErrors(body: AsyncIterable<Uint8Array>, caught: { error?: unknown }): AsyncGenerator<Uint8Array> {
+async function* captureErrors(
+  body: AsyncIterable<Uint8Array>,
+  caught: { error?: unknown },
+): AsyncGenerator<Uint8Array> {
   const pieces = body[Symbol.asyncIterator]();
   try {
     for (;;) {
@@ -147,19 +153,19 @@ async function* noteErrors(body: AsyncIterable<Uint8Array>, caught: { error?: un
   }
 }
 
-async function* wrapErrors(body: Readable): AsyncGenerator<Uint8Array> {
+async function* convertErrors(body: Readable): AsyncGenerator<Uint8Array> {
   try {
     for await (const piece of body) yield piece as Uint8Array;
   } catch (error) {
-    throw storeError(error);
+    throw toStoreError(error);
   }
 }
 
 async function* emptyStream(): AsyncGenerator<Uint8Array> {}
 
-/** Returns the error for an error of the store. The store's message goes only to the log, because it may name the bucket. */
-function storeError(cause: unknown): RouterError {
-  const isFull = cause instanceof S3ServiceException && isFullStatus(cause);
+/** Converts an error of the store to one for clients. The store's message goes only to the log, because it may name the bucket. */
+function toStoreError(cause: unknown): RouterError {
+  const isFull = cause instanceof S3ServiceException && isFullError(cause);
   if (isFull) return new RouterError('storage_full', 'The storage for files is full.', { cause });
   return new RouterError('store_unavailable', 'The storage for files does not answer. Please try again soon.', {
     retryAfter: 2,
@@ -167,7 +173,7 @@ function storeError(cause: unknown): RouterError {
   });
 }
 
-/** Returns whether an error means that the store is full: by HTTP's status 507, or by the names that MinIO and Ceph use. */
-function isFullStatus({ name, $metadata }: S3ServiceException): boolean {
+/** Whether an error means that the store is full: HTTP's status 507, or a name that MinIO or Ceph uses. */
+function isFullError({ name, $metadata }: S3ServiceException): boolean {
   return $metadata.httpStatusCode === 507 || name === 'XMinioStorageFull' || name === 'QuotaExceeded';
 }

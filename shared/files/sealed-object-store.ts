@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
-import { ByteMeter, type Measured } from '#shared/core/byte-meter.ts';
+import { ByteMeter, type ByteDigest } from '#shared/core/byte-meter.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { splitIntoChunks } from '#shared/core/split-into-chunks.ts';
 import type { ByteRange, ObjectStore } from './object-store.ts';
@@ -9,7 +9,7 @@ import type { ByteRange, ObjectStore } from './object-store.ts';
 const chunkBytes = 64 * 1024;
 /** Bytes that sealing adds to each chunk. */
 const tagBytes = 16;
-const sealedBytes = chunkBytes + tagBytes;
+const sealedChunkBytes = chunkBytes + tagBytes;
 
 /** An object begins with a salt, and with bytes that identify the secret from which its key is derived. */
 const saltBytes = 16;
@@ -17,7 +17,7 @@ const checkBytes = 16;
 const headerBytes = saltBytes + checkBytes;
 
 /** End of the names of sealed objects. Objects that were stored before a secret was set have names without it. */
-const suffix = '-sealed';
+const sealedSuffix = '-sealed';
 
 /**
  * Encrypts and authenticates objects on their way to another store: AES-256-GCM in chunks of 64 KiB, with a separate key for each object. A
@@ -34,12 +34,12 @@ export class SealedObjectStore implements ObjectStore {
     this.#secrets = secrets;
   }
 
-  async put(name: string, body: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<Measured> {
+  async put(name: string, body: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<ByteDigest> {
     const salt = randomBytes(saltBytes);
     const [secret = new Uint8Array()] = this.#secrets;
-    const keys = keysOf(secret, salt, name);
+    const keys = deriveKeys(secret, salt, name);
     const meter = new ByteMeter();
-    await this.#store.put(`${name}${suffix}`, seal(meter.pass(body), keys, salt), signal);
+    await this.#store.put(`${name}${sealedSuffix}`, seal(meter.pass(body), keys, salt), signal);
     return meter.result();
   }
 
@@ -48,14 +48,14 @@ export class SealedObjectStore implements ObjectStore {
     { from, to }: ByteRange = { from: 0 },
     signal?: AbortSignal,
   ): Promise<AsyncIterable<Uint8Array> | undefined> {
-    const sealedName = `${name}${suffix}`;
+    const sealedName = `${name}${sealedSuffix}`;
     const header = await this.#store.get(sealedName, { from: 0, to: headerBytes }, signal);
     if (!header) return this.#store.get(name, { from, to }, signal);
     const key = this.#keyFor(name, await buffer(header));
     const first = Math.floor(from / chunkBytes);
     // Reads one byte beyond the last wanted chunk. If there is such a byte, that chunk is not the last one of the object.
-    const end = to === undefined ? undefined : headerBytes + Math.ceil(to / chunkBytes) * sealedBytes + 1;
-    const range = { from: headerBytes + first * sealedBytes, to: end };
+    const end = to === undefined ? undefined : headerBytes + Math.ceil(to / chunkBytes) * sealedChunkBytes + 1;
+    const range = { from: headerBytes + first * sealedChunkBytes, to: end };
     const sealed = await this.#store.get(sealedName, range, signal);
     if (!sealed) return undefined;
     const limit = end === undefined ? undefined : end - range.from;
@@ -63,7 +63,7 @@ export class SealedObjectStore implements ObjectStore {
   }
 
   async delete(name: string): Promise<void> {
-    await this.#store.delete(`${name}${suffix}`);
+    await this.#store.delete(`${name}${sealedSuffix}`);
     await this.#store.delete(name);
   }
 
@@ -71,15 +71,15 @@ export class SealedObjectStore implements ObjectStore {
     const salt = header.subarray(0, saltBytes);
     const check = header.subarray(saltBytes);
     for (const secret of this.#secrets) {
-      const keys = keysOf(secret, salt, name);
+      const keys = deriveKeys(secret, salt, name);
       if (check.length === checkBytes && timingSafeEqual(keys.check, check)) return keys.key;
     }
-    throw unreadable('it is sealed with a secret that is not set');
+    throw unreadableError('it is sealed with a secret that is not set');
   }
 }
 
 /** Derives the key of an object, and the bytes of its header that identify the secret (RFC 5869). */
-function keysOf(secret: Uint8Array, salt: Uint8Array, name: string): { key: Buffer; check: Buffer } {
+function deriveKeys(secret: Uint8Array, salt: Uint8Array, name: string): { key: Buffer; check: Buffer } {
   const derived = Buffer.from(hkdfSync('sha256', secret, salt, `file ${name}`, 32 + checkBytes));
   return { key: derived.subarray(0, 32), check: derived.subarray(32) };
 }
@@ -90,24 +90,24 @@ async function* seal(
   salt: Uint8Array,
 ): AsyncGenerator<Uint8Array> {
   yield Buffer.concat([salt, check]);
-  let held: Uint8Array | undefined;
+  let previous: Uint8Array | undefined;
   let index = 0;
   for await (const chunk of splitIntoChunks(body, chunkBytes)) {
-    if (held) yield sealChunk(key, index++, false, held);
-    held = chunk;
+    if (previous) yield sealChunk(key, index++, false, previous);
+    previous = chunk;
   }
-  yield sealChunk(key, index, true, held ?? new Uint8Array());
+  yield sealChunk(key, index, true, previous ?? new Uint8Array());
 }
 
 function sealChunk(key: Buffer, index: number, isLast: boolean, chunk: Uint8Array): Buffer {
-  const cipher = createCipheriv('aes-256-gcm', key, nonceOf(index, isLast));
+  const cipher = createCipheriv('aes-256-gcm', key, toNonce(index, isLast));
   return Buffer.concat([cipher.update(chunk), cipher.final(), cipher.getAuthTag()]);
 }
 
 /**
  * Opens chunks from number `first` on.
- * @param limit bytes of `sealed` if it may end before the object does. If `sealed` has that many bytes, its last byte belongs to a chunk
- * that is not wanted
+ * @param limit maximum bytes of `sealed`; undefined if `sealed` ends with the object. If `sealed` has this many bytes, the last byte only
+ * shows that a further chunk follows, and is not opened
  */
 async function* open(
   sealed: AsyncIterable<Uint8Array>,
@@ -115,41 +115,41 @@ async function* open(
   first: number,
   limit: number | undefined,
 ): AsyncGenerator<Uint8Array> {
-  let held: Uint8Array | undefined;
+  let previous: Uint8Array | undefined;
   let index = first;
   let bytes = 0;
-  for await (const chunk of splitIntoChunks(sealed, sealedBytes)) {
+  for await (const chunk of splitIntoChunks(sealed, sealedChunkBytes)) {
     bytes += chunk.length;
-    if (held) yield openChunk(key, index++, false, held);
-    held = chunk;
+    if (previous) yield openChunk(key, index++, false, previous);
+    previous = chunk;
   }
   if (limit !== undefined && bytes === limit) return;
-  if (held) yield openChunk(key, index, true, held);
+  if (previous) yield openChunk(key, index, true, previous);
   // This is an error, because even an empty object has a chunk.
-  else if (first === 0) throw unreadable('it is cut off');
+  else if (first === 0) throw unreadableError('it is cut off');
 }
 
 function openChunk(key: Buffer, index: number, isLast: boolean, sealed: Uint8Array): Buffer {
-  if (sealed.length < tagBytes) throw unreadable('it is cut off');
-  const decipher = createDecipheriv('aes-256-gcm', key, nonceOf(index, isLast), { authTagLength: tagBytes });
+  if (sealed.length < tagBytes) throw unreadableError('it is cut off');
+  const decipher = createDecipheriv('aes-256-gcm', key, toNonce(index, isLast), { authTagLength: tagBytes });
   decipher.setAuthTag(sealed.subarray(sealed.length - tagBytes));
   try {
     return Buffer.concat([decipher.update(sealed.subarray(0, sealed.length - tagBytes)), decipher.final()]);
   } catch {
-    throw unreadable('it was changed, or is cut off');
+    throw unreadableError('it was changed, or is cut off');
   }
 }
 
-function nonceOf(index: number, isLast: boolean): Buffer {
+function toNonce(index: number, isLast: boolean): Buffer {
   const nonce = Buffer.alloc(12);
   nonce.writeUInt32BE(index, 7);
   nonce.writeUInt8(isLast ? 1 : 0, 11);
   return nonce;
 }
 
-async function* slice(bytes: AsyncIterable<Uint8Array>, from: number, wanted: number): AsyncGenerator<Uint8Array> {
+async function* slice(bytes: AsyncIterable<Uint8Array>, from: number, wantedBytes: number): AsyncGenerator<Uint8Array> {
   let skip = from;
-  let left = wanted;
+  let left = wantedBytes;
   for await (const piece of bytes) {
     const part = piece.subarray(skip, skip + Math.min(left, piece.length));
     skip = Math.max(0, skip - piece.length);
@@ -159,6 +159,6 @@ async function* slice(bytes: AsyncIterable<Uint8Array>, from: number, wanted: nu
   }
 }
 
-function unreadable(reason: string): RouterError {
+function unreadableError(reason: string): RouterError {
   return new RouterError('store_unavailable', 'The file cannot be read.', { cause: new Error(reason) });
 }

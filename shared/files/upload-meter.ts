@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { startBytes } from './detect-mime-type.ts';
 
-/** Maximum bytes that one step reserves. So Redis is called once for each few mebibytes of an upload. */
+/** Maximum bytes that one step reserves, so that Redis is called only once for every few mebibytes of an upload. */
 const largestStep = 4 * 1024 * 1024;
 
 /** Minimum bytes of a step of an upload that reserves sparingly. Its steps are a quarter of what has arrived. */
@@ -17,7 +17,7 @@ export type ReserveBytes = (bytes: number) => Promise<void>;
 
 export interface UploadMeterOptions {
   maxBytes: number;
-  /** Bytes that are reserved already before the first byte arrives. */
+  /** Bytes that were reserved before the first byte arrives. */
   reserved: number;
   /**
    * Whether to reserve little more than has arrived. This is for results, because many are stored at once, and most are small. Other
@@ -36,7 +36,7 @@ export class UploadMeter {
   #reserved: number;
   #bytes = 0;
   #lines = 0;
-  #last = lineFeed;
+  #lastByte = lineFeed;
 
   constructor({ maxBytes, reserved, isSparing, reserve }: UploadMeterOptions) {
     this.#maxBytes = maxBytes;
@@ -45,13 +45,14 @@ export class UploadMeter {
     this.#reserve = reserve;
   }
 
+  /** The first bytes, from which the type of the file is detected. */
   get start(): Uint8Array {
     return this.#start.subarray(0, Math.min(this.#bytes, startBytes));
   }
 
   /** Number of lines so far. The last line need not end with a line feed. */
   get lines(): number {
-    return this.#last === lineFeed ? this.#lines : this.#lines + 1;
+    return this.#lastByte === lineFeed ? this.#lines : this.#lines + 1;
   }
 
   /**
@@ -70,11 +71,11 @@ export class UploadMeter {
     }
   }
 
-  /** Reserves room for a step. If that is too much, reserves room only for what has arrived. */
+  /** Reserves room for a step. If there is less room, reserves only what has arrived. */
   async #reserveMore(): Promise<void> {
     const missing = this.#bytes - this.#reserved;
-    const growing = Math.min(largestStep, Math.max(smallestStep, Math.floor(this.#bytes / 4)));
-    const step = Math.max(missing, this.#isSparing ? growing : largestStep);
+    const growingStep = Math.min(largestStep, Math.max(smallestStep, Math.floor(this.#bytes / 4)));
+    const step = Math.max(missing, this.#isSparing ? growingStep : largestStep);
     try {
       await this.#reserve(step);
       this.#reserved += step;
@@ -88,6 +89,6 @@ export class UploadMeter {
 
   #countLines(piece: Uint8Array): void {
     for (let at = piece.indexOf(lineFeed); at !== -1; at = piece.indexOf(lineFeed, at + 1)) this.#lines += 1;
-    this.#last = piece.at(-1) ?? this.#last;
+    this.#lastByte = piece.at(-1) ?? this.#lastByte;
   }
 }

@@ -2,7 +2,10 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import { uploadOutcomes, type Files } from './files.ts';
 
 /** Registers the metrics of files, which are read when they are scraped. */
-export function watchFiles(registry: Registry, files: Pick<Files, 'uploads' | 'storedBytes' | 'totalBytes'>): void {
+export function registerFileMetrics(
+  registry: Registry,
+  files: Pick<Files, 'uploads' | 'storedBytes' | 'totalBytes'>,
+): void {
   const registers = [registry];
   const uploads: Counter<'outcome'> = new Counter({
     name: 'rtr_file_uploads_total',

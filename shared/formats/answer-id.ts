@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientFormat } from './client-format.ts';
 
-export function newAnswerId({ answerIdPrefix }: Pick<ClientFormat, 'answerIdPrefix'>): string {
+export function createAnswerId({ answerIdPrefix }: Pick<ClientFormat, 'answerIdPrefix'>): string {
   return `${answerIdPrefix}${randomUUID().replaceAll('-', '')}`;
 }

@@ -11,6 +11,7 @@ export interface BackgroundRequest {
 export const backgroundStates = ['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled'] as const;
 export type BackgroundState = (typeof backgroundStates)[number];
 
+/** Events as text, with the number of the last event. */
 export interface NumberedEvents {
   events: string;
   last: number;
@@ -41,6 +42,7 @@ export interface BackgroundAnswers {
    * @returns undefined for any other event
    */
   readEnding: (event: string, queued: JsonObject) => EndingEvent | undefined;
+  /** Returns the event that ends a stream with an error. */
   failureEvent: (error: RouterError, queued: JsonObject, number: number) => EndingEvent;
   /** Returns an error event that ends a stream without an answer, so that the client discards the events that it has received. */
   brokenEvent: (error: { code: string; message: string }, number: number) => string;

@@ -2,12 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { BatchFormat } from './batches/batch-format.ts';
 import type { ModelOperation } from '#shared/core/operation.ts';
 
-/** The paths below one segment of `/api/`. The SDKs of one vendor use them with one base URL and one key. */
+/** The paths below one segment of `/api/`. The SDKs of one vendor use these paths with one base URL and one key. */
 export interface ClientApi {
   segment: string;
   /** The setting of the ingress that renames the segment; undefined for a segment with a fixed name. */
   segmentSetting?: 'CHAT_FAMILY' | 'MESSAGES_FAMILY';
-  /** Path prefixes of the API's formats below the segment; `''` for no prefix. Clients may use any of them. */
+  /** Path prefixes of the API's formats below the segment; `''` for no prefix. Clients may use any of these prefixes. */
   prefixes: readonly string[];
   /** A header that may carry the key, in addition to `Authorization: Bearer`. */
   keyHeader?: string;
@@ -22,7 +22,7 @@ export interface ClientApi {
     query: Readonly<Record<string, unknown>>,
     headers: IncomingHttpHeaders,
   ): object;
-  /** Returns the model that a name in the API's model list stands for. The router uses it only if no model has the name itself. */
+  /** Returns the model that a name in the API's model list stands for. The router uses that model only if no model has the name itself. */
   nameBehind?(name: string): string | undefined;
   /** Returns the body of `GET /models/<id>`. */
   showModel(card: ModelCard): object;
@@ -68,6 +68,7 @@ export interface DesktopFacts {
   };
 }
 
+/** What lists of models say about a model. */
 export interface ModelCard {
   id: string;
   /** When the first worker with the model started, in seconds since 1970. */

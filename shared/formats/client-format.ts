@@ -67,8 +67,8 @@ export interface AnswerFormat {
   /** Returns the answer to a request that failed before the client received any of its answer. */
   errorAnswer: (error: RouterError, requestId: string) => ErrorAnswer<object>;
   /**
-   * Lower-case header names that a passed-through answer of an upstream of the same format keeps; `*` at the end matches any rest. Absent
-   * if such an answer keeps no headers.
+   * Lower-case names of the headers that the router passes on with an answer of an upstream of the same format; `*` at the end matches any
+   * rest. Absent if the router passes on none.
    */
   answerHeaders?: readonly string[];
   /** Returns the headers that report how much of the key's limits is left. */
@@ -131,7 +131,7 @@ export interface ClientFormat extends AnswerFormat {
   stored?: StoredAnswers;
   /** How answers are made in the background; undefined for a format without such answers. The router also stores them. */
   background?: BackgroundAnswers;
-  /** How the API shows files; undefined if the API has none, or another of its formats shows them. */
+  /** How the API shows files; undefined if the API has no files, or another of its formats shows them. */
   files?: FormatFiles;
   /** Reads the part of a streamed answer that the client has received; absent for a format whose answers are not continued. */
   readRelayed?: ReadRelayed;
@@ -143,12 +143,13 @@ export interface ClientFormat extends AnswerFormat {
   estimateInput: (request: JsonObject) => number;
 }
 
+/** What a model must support to serve a request. */
 export interface Needs {
   tools: boolean;
   vision: boolean;
   thinking: boolean;
   json: boolean;
-  /** Estimated input tokens. The model's context window must have room for about as many. */
+  /** Estimated input tokens. The model's context window must have room for about as many tokens. */
   inputTokens: number;
   /**
    * Estimated tokens of the longest input, for a request with several inputs, each of which must fit into the context window by itself.
@@ -157,7 +158,7 @@ export interface Needs {
   longestInput?: number | undefined;
   /** Kinds of tools that the upstream must run itself; absent if there are none. */
   hosted?: readonly HostedKind[] | undefined;
-  /** Names of features in the request, see `ClientFormat.features`; absent if it has none. */
+  /** Names of features in the request, see `ClientFormat.features`; absent if the request has none. */
   features?: readonly string[] | undefined;
 }
 

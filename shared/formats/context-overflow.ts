@@ -15,9 +15,9 @@ const overflowCode = 'context_length_exceeded';
  * Returns the error for a request that does not fit into the model's context. Its details carry the counts, so that each format can write
  * the message that its clients expect.
  */
-export function contextOverflow(counts: Overflow): RouterError {
+export function createOverflowError(counts: Overflow): RouterError {
   const { input, output, maximum } = counts;
-  return new RouterError('context_length_exceeded', overflowText(counts), {
+  return new RouterError('context_length_exceeded', writeOverflowText(counts), {
     details: {
       error_code: overflowCode,
       ...(input !== undefined && { input_tokens: String(input) }),
@@ -31,7 +31,7 @@ export function contextOverflow(counts: Overflow): RouterError {
  * Returns the message of a context overflow.
  * @param inputName the client's word for its input
  */
-export function overflowText({ input, output, maximum }: Overflow, inputName = 'input'): string {
+export function writeOverflowText({ input, output, maximum }: Overflow, inputName = 'input'): string {
   const limit =
     maximum === undefined
       ? "This model's maximum context length is exceeded."
@@ -47,7 +47,7 @@ export function overflowText({ input, output, maximum }: Overflow, inputName = '
   return `${limit}${requested} Please reduce the length of the ${inputName}.`;
 }
 
-/** Reads the counts of an error that `contextOverflow` returned; undefined for any other error. */
+/** Reads the counts of an error that `createOverflowError` returned; undefined for any other error. */
 export function readOverflow(details: ErrorDetails['details']): Overflow | undefined {
   if (details?.error_code !== overflowCode) return undefined;
   const count = (field: string): number | undefined =>
@@ -67,24 +67,24 @@ export function lacksInputTokens(error: unknown): error is RouterError {
  */
 export function withInputTokens(error: RouterError, input: number): RouterError {
   const counts = readOverflow(error.details) ?? {};
-  const doesFit = input + (counts.output ?? 0) <= (counts.maximum ?? Infinity);
-  return doesFit ? error : contextOverflow({ ...counts, input });
+  const isWithinMaximum = input + (counts.output ?? 0) <= (counts.maximum ?? Infinity);
+  return isWithinMaximum ? error : createOverflowError({ ...counts, input });
 }
 
 /**
- * Name of the answer header, the same in every format, that reports the limit of output tokens to which a worker has lowered the client's
- * limit.
+ * Name of an answer header, the same in every format. A worker that has lowered the client's limit of output tokens reports the lower limit
+ * in it.
  */
 export const fittedLimitHeader = 'x-rtr-max-tokens';
 
-const tooLarge = 'max_tokens_too_large';
+const outputTooLargeCode = 'max_tokens_too_large';
 
 /**
- * Returns the error for a limit of output tokens above the model's maximum.
+ * Returns the error for a request that allows more output tokens than the model can generate.
  * @param message the message, in the wording from which clients parse the maximum
  */
-export function outputTooLarge(message: string, maximum: number): RouterError {
-  const details = { error_code: tooLarge, maximum_output_tokens: String(maximum) };
+export function createOutputLimitError(message: string, maximum: number): RouterError {
+  const details = { error_code: outputTooLargeCode, maximum_output_tokens: String(maximum) };
   return new RouterError('invalid_request', message, { param: 'max_tokens', details });
 }
 
@@ -99,8 +99,8 @@ export type OutputBound =
     };
 
 /** Reads from the details of an error how many output tokens would be accepted; undefined for an error about something else. */
-export function maxOutput(details: ErrorDetails['details']): OutputBound | undefined {
-  if (details?.error_code === tooLarge) return { tokens: Number(details['maximum_output_tokens']) };
+export function readOutputBound(details: ErrorDetails['details']): OutputBound | undefined {
+  if (details?.error_code === outputTooLargeCode) return { tokens: Number(details['maximum_output_tokens']) };
   const { input, output, maximum } = readOverflow(details) ?? {};
   return maximum === undefined || output === undefined ? undefined : { context: maximum, input };
 }

@@ -20,14 +20,14 @@ const endLength = 512;
  * @param texts the texts of the start, in order; the digest covers the length and both ends of each
  */
 export function digestConversation(name: unknown, texts: Iterable<string>): Conversation {
-  const read: string[] = [];
+  const digestedTexts: string[] = [];
   for (const text of texts) {
-    if (read.length === maxTexts) break;
+    if (digestedTexts.length === maxTexts) break;
     const ends = text.length > 2 * endLength ? `${text.slice(0, endLength)}${text.slice(-endLength)}` : text;
-    read.push(`${text.length}:${ends}`);
+    digestedTexts.push(`${text.length}:${ends}`);
   }
   const isNamed = typeof name === 'string' && name !== '';
-  return { name: isNamed ? digest(name) : undefined, start: digest(read.join('')) };
+  return { name: isNamed ? digest(name) : undefined, start: digest(digestedTexts.join('')) };
 }
 
 function digest(text: string): string {

@@ -18,7 +18,7 @@ export function estimateTokensOfBytes(bytes: number): number {
 const tokenBytes = 6;
 
 /**
- * Estimates the tokens of a stream's text pieces. Most engines send one token per piece, but some cloud APIs send many.
+ * Estimates the tokens of a stream's text pieces. Most engines send one token per piece, but some cloud APIs send several.
  * @param bytes length of all pieces together
  */
 export function estimateTokensOfPieces(pieces: number, bytes: number): number {

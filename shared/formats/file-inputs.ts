@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RouterError } from '#shared/core/errors.ts';
 import type { JsonText } from '#shared/core/json-text.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import type { FieldPath } from './validation/first-problem.ts';
+import type { FieldPath } from './validation/find-first-problem.ts';
 
 export type InputKind = 'image' | 'pdf' | 'text';
 
@@ -48,7 +48,7 @@ export interface FileInputs {
 }
 
 /** Every request that names a file contains this text. */
-const sign = Buffer.from('"file_id"');
+const fileIdSign = Buffer.from('"file_id"');
 
 /** Finds the files that a request names; undefined if it names none, as most requests do. */
 export function findFileInputs(
@@ -56,7 +56,7 @@ export function findFileInputs(
   { value, write }: Pick<JsonText, 'value' | 'write'>,
   parts: FilePartFormat,
 ): FileInputs | undefined {
-  if (!isJsonObject(value) || !body.includes(sign)) return undefined;
+  if (!isJsonObject(value) || !body.includes(fileIdSign)) return undefined;
   const inputs: FileInput[] = [];
   replaceParts(value, [], parts, (part, id, param) => {
     inputs.push({ id, param });
@@ -74,18 +74,18 @@ function inline(
   // A mark that is chosen after the text exists cannot occur in the text.
   const mark = randomUUID();
   const contents: Uint8Array[] = [];
-  const marked = replaceParts(request, [], parts, (part, id, param) => {
+  const markedRequest = replaceParts(request, [], parts, (part, id, param) => {
     const file = files.get(id);
     if (!file) return part;
-    const { content, ...facts } = file;
-    const made = parts.withFile(part, { ...facts, data: `${mark}:${contents.length};` }, param);
+    const { content, ...description } = file;
+    const filledPart = parts.withFile(part, { ...description, data: `${mark}:${contents.length};` }, param);
     contents.push(content);
-    return made;
+    return filledPart;
   });
-  return fillIn(Buffer.concat(write(isJsonObject(marked) ? marked : request)), mark, contents);
+  return fillInContents(Buffer.concat(write(isJsonObject(markedRequest) ? markedRequest : request)), mark, contents);
 }
 
-function fillIn(text: Buffer, mark: string, contents: readonly Uint8Array[]): Buffer {
+function fillInContents(text: Buffer, mark: string, contents: readonly Uint8Array[]): Buffer {
   const pieces: Uint8Array[] = [];
   let from = 0;
   for (let at = text.indexOf(mark); at !== -1; at = text.indexOf(mark, from)) {

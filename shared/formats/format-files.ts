@@ -48,7 +48,7 @@ export interface FormatFiles {
   show: (file: ShownFile) => object;
   /** @param hasMore whether more files follow in the direction of the request */
   list: (files: readonly ShownFile[], hasMore: boolean, query: FileListQuery) => object;
-  removed: (shownId: string) => object;
+  showRemoval: (shownId: string) => object;
   /** Returns the error for an id that no file of the key's owner has. */
   notFound: (shownId: string, param?: string) => RouterError;
 }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { RouterError } from '#shared/core/errors.ts';
-import { hasMoreValues, maxRequestValues } from '#shared/core/count-values.ts';
+import { hasMoreValues, maxRequestValues } from '#shared/core/has-more-values.ts';
 import { parseJsonText, type JsonText } from '#shared/core/json-text.ts';
 import { isJsonObject, nestsTooDeeply, type Json } from '#shared/core/json.ts';
 import type { ClientRequest, RequestParameters } from './client-format.ts';
@@ -14,13 +14,13 @@ import type { HostedRequest } from './hosted/hosted-request.ts';
  */
 export function parseJsonBody(body: Buffer): unknown {
   const { value, skim } = parseBodyText(body);
-  if (skim(() => nestsTooDeeply(value as Json))) throw nestedTooDeeply();
+  if (skim(() => nestsTooDeeply(value as Json))) throw createNestingError();
   return value;
 }
 
 function parseBodyText(body: Buffer): JsonText {
   if (body.length === 0) throw new RouterError('invalid_json', 'The request has no body; a JSON object is expected.');
-  if (hasMoreValues(body)) throw tooManyValues();
+  if (hasMoreValues(body)) throw createSizeError();
   if (!isUtf8(body)) throw new RouterError('invalid_json', 'The request body is not valid UTF-8.');
   try {
     return parseJsonText(body);
@@ -55,11 +55,11 @@ export function readJsonRequest(
     return { parameters, ...(files && { files }), ...(hosted && { hosted }), withDefaults };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw nestedTooDeeply(error);
+    throw createNestingError(error);
   }
 }
 
-function tooManyValues(): RouterError {
+function createSizeError(): RouterError {
   const { values, groups } = maxRequestValues;
   return new RouterError(
     'body_too_large',
@@ -67,7 +67,7 @@ function tooManyValues(): RouterError {
   );
 }
 
-function nestedTooDeeply(cause?: unknown): RouterError {
+function createNestingError(cause?: unknown): RouterError {
   return new RouterError('invalid_request', 'The request is nested too deeply.', { cause });
 }
 
@@ -80,6 +80,6 @@ export function addDefaults(body: Buffer, parsed: unknown, fields: Readonly<Reco
   const missing = Object.entries(fields).filter(([field]) => isJsonObject(parsed) && parsed[field] === undefined);
   if (missing.length === 0) return body;
   const start = body.indexOf('{') + 1;
-  const added = JSON.stringify(Object.fromEntries(missing)).slice(1, -1);
-  return Buffer.concat([Buffer.from(`{${added},`), body.subarray(start)]);
+  const addedText = JSON.stringify(Object.fromEntries(missing)).slice(1, -1);
+  return Buffer.concat([Buffer.from(`{${addedText},`), body.subarray(start)]);
 }

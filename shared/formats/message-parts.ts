@@ -39,14 +39,14 @@ export function textParts(text: Json | undefined, type: 'text' | 'reasoning' = '
 
 /** @param input the arguments as an object or JSON text, or another text */
 export function toolCallPart(id: Json | undefined, name: Json | undefined, input: Json | undefined): MessagePart {
-  const read = typeof input === 'string' ? readJson(input) : input;
-  const parsedInput = isJsonObject(read) ? read : (input ?? null);
-  return { type: 'tool_call', ...named('id', id), name: textOrEmpty(name), arguments: parsedInput };
+  const parsed = typeof input === 'string' ? readJson(input) : input;
+  const parsedInput = isJsonObject(parsed) ? parsed : (input ?? null);
+  return { type: 'tool_call', ...optionalText('id', id), name: textOrEmpty(name), arguments: parsedInput };
 }
 
 /** @param response a text, or parts */
 export function toolResponsePart(id: Json | undefined, response: Json): MessagePart {
-  return { type: 'tool_call_response', ...named('id', id), response };
+  return { type: 'tool_call_response', ...optionalText('id', id), response };
 }
 
 export function filePart(modality: Modality, id: string): MessagePart {
@@ -66,7 +66,7 @@ export function addressPart(modality: Modality, address: string): MessagePart {
  * @param length length of the base64 or of the text
  */
 export function bytesPart(modality: Modality, mimeType: Json | undefined, length: number): MessagePart {
-  return { type: 'blob', modality, ...named('mime_type', mimeType), content: '', 'rtr.length': length };
+  return { type: 'blob', modality, ...optionalText('mime_type', mimeType), content: '', 'rtr.length': length };
 }
 
 export function textOrEmpty(value: Json | undefined): string {
@@ -110,6 +110,6 @@ export function readEvents(stream: string): JsonObject[] {
   });
 }
 
-function named(field: string, value: Json | undefined): JsonObject {
+function optionalText(field: string, value: Json | undefined): JsonObject {
   return typeof value === 'string' ? { [field]: value } : {};
 }

@@ -25,7 +25,7 @@ export class RelayedAnswerBuilder {
   readonly pieces: string[] = [];
 
   /** @param events number of events in a format that numbers them; if undefined, the pieces are joined into one */
-  answer(events?: number): RelayedAnswer | string {
+  build(events?: number): RelayedAnswer | string {
     const { id, created, inputTokens } = this;
     const text = this.pieces.join('');
     // An engine cannot continue after half a character.

@@ -1,8 +1,8 @@
 import type { JsonObject } from '#shared/core/json.ts';
 
 /**
- * A part of requests that not every upstream accepts. Each worker runs its own translations on the examples, and announces the features
- * that they refuse (see `lackedFeatures`). `auto` then leaves the worker out for requests with such a part.
+ * A part of requests that not every upstream accepts. Each worker tries its translations with the examples, and announces the features that
+ * the translations refuse (see `lackedFeatures`). `auto` then leaves the worker out for requests with such a part.
  */
 export interface RequestFeature<Request extends JsonObject = JsonObject> {
   /** Lower case and unique in its format. Workers of other releases announce the feature by this name. */
@@ -16,15 +16,15 @@ export interface RequestFeature<Request extends JsonObject = JsonObject> {
 export interface RequestFeatures<Request extends JsonObject = JsonObject> {
   /** Returns names of the kinds of parts in a request's content, collected in one pass. */
   collectParts: (request: Request) => ReadonlySet<string>;
-  all: readonly RequestFeature<Request>[];
+  features: readonly RequestFeature<Request>[];
 }
 
 export function findFeatures<Request extends JsonObject>(
-  { collectParts: partsOf, all }: RequestFeatures<Request>,
+  { collectParts, features }: RequestFeatures<Request>,
   request: Request,
 ): string[] {
-  const parts = partsOf(request);
-  return all.filter(({ isIn }) => isIn(request, parts)).map(({ name }) => name);
+  const parts = collectParts(request);
+  return features.filter(({ isIn }) => isIn(request, parts)).map(({ name }) => name);
 }
 
 /** Returns the key by which a worker announces that it lacks a feature for requests of a client format. */

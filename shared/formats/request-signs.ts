@@ -11,7 +11,7 @@ export interface RequestSigns {
   /** Whether the instructions carry a mark for a provider's prompt cache. */
   cachesInstructions: boolean;
   /** Whether the request asks for a compaction, in a format that can express this. */
-  compacts: boolean;
+  isCompaction: boolean;
 }
 
 const startLength = 64;

@@ -10,18 +10,18 @@ const defaultRetryAfter = 2;
 const maxSelfRetrySeconds = 60;
 
 /**
- * Returns the headers that say whether and when clients should retry. The SDKs of OpenAI and Anthropic obey them. If a retry makes sense,
- * `retry-after` is a whole number of seconds from 1 to 30. OpenAI's SDK ignores values above 60, and Anthropic's SDK would wait for days.
- * After a rate limit of more than `maxSelfRetrySeconds`, clients are told not to retry.
+ * Returns the headers that say whether and when clients should retry. The SDKs of OpenAI and Anthropic obey these headers. If a retry makes
+ * sense, `retry-after` is a whole number of seconds from 1 to 30. OpenAI's SDK ignores values above 60, and Anthropic's SDK would wait for
+ * days. After a rate limit of more than `maxSelfRetrySeconds`, clients are told not to retry.
  */
-export function retryHeaders(error: RouterError, status: number): Record<string, string> {
+export function toRetryHeaders(error: RouterError, status: number): Record<string, string> {
   if (!errorTable[error.code].clientMayRetry || error.hadEffects || outlastsRetries(error)) {
     // Clients do not retry after these errors. The delay has no upper limit, because only people read it.
     const seconds = Math.ceil(error.retryAfter ?? 0);
     return { 'x-should-retry': 'false', ...(seconds > 0 && { 'retry-after': String(seconds) }) };
   }
-  const busy = status === 429 || status === 503 || status === 529;
-  const seconds = error.retryAfter ?? (busy ? defaultRetryAfter : undefined);
+  const isBusy = status === 429 || status === 503 || status === 529;
+  const seconds = error.retryAfter ?? (isBusy ? defaultRetryAfter : undefined);
   if (seconds === undefined) return { 'x-should-retry': 'true' };
   return { 'x-should-retry': 'true', 'retry-after': String(Math.min(30, Math.max(1, Math.ceil(seconds) || 1))) };
 }

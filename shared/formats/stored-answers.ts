@@ -18,7 +18,7 @@ export interface StoreRequest {
    * @param history the items of the answers that the request continues, and of their inputs, oldest first
    * @param input the request's own items
    */
-  resolved: (history: readonly JsonObject[], input: readonly JsonObject[]) => Buffer;
+  writeResolved: (history: readonly JsonObject[], input: readonly JsonObject[]) => Buffer;
 }
 
 export interface StorableAnswer {
@@ -34,25 +34,25 @@ export interface StoredAnswers {
   /** Returns request fields that show the worker whether the answer will be stored. */
   storeField: (isStored: boolean) => Readonly<Record<string, Json>>;
   /**
-   * Returns the offset in a piece of the event that ends a stream; -1 if the piece contains no beginning of it. The piece starts at the
-   * beginning of a line. Called for every piece.
+   * Returns the offset in a piece of a stream at which the event that ends the stream begins; -1 if this event does not begin in the piece.
+   * The piece starts at the beginning of a line. Called for every piece.
    */
-  lastEventOffset: (piece: Uint8Array) => number;
-  /** Bytes of the longest beginning that identifies such an event. */
+  findLastEvent: (piece: Uint8Array) => number;
+  /** Maximum bytes at the beginning of that event that are needed to recognize it. */
   lastEventMarkBytes: number;
   /** Reads the answer from the event that ends a stream; undefined for an answer not worth storing. */
   readLastEvent: (event: Buffer) => StorableAnswer | undefined;
   /** Reads an answer that is not streamed; undefined for an answer not worth storing. */
   readWhole: (bytes: Buffer) => StorableAnswer | undefined;
-  output: (answer: JsonObject) => readonly JsonObject[];
+  readOutput: (answer: JsonObject) => readonly JsonObject[];
   /** Returns the answer as it is stored: with the id of the previous answer. Returns the same object if nothing changes. */
-  storedForm: (answer: JsonObject, previous: string | undefined) => JsonObject;
+  toStoredAnswer: (answer: JsonObject, previous: string | undefined) => JsonObject;
   /** Returns the items of a request's input as they are stored: without credentials. */
-  storedInput: (items: readonly JsonObject[]) => JsonObject[];
+  toStoredInput: (items: readonly JsonObject[]) => JsonObject[];
   /**
    * Returns one page of items for a query.
    * @throws RouterError `invalid_request`
    */
   listItems: (items: readonly JsonObject[], query: Readonly<Record<string, unknown>>) => object;
-  removed: (id: string) => object;
+  showRemoval: (id: string) => object;
 }

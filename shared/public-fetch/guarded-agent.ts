@@ -18,25 +18,25 @@ export interface AddressGuard {
 export interface GuardedAgent {
   /** An agent for this exchange alone. It shares no connection and no resolved host with others. The caller must destroy it. */
   agent: Agent;
-  /** @throws PublicFetchError if the URL's host is an IP address that is not allowed: the agent checks only names that are resolved */
+  /** @throws PublicFetchError if the URL's host is an IP address that is not allowed. The agent checks only hosts with a name */
   requireAllowed: (url: URL) => void;
 }
 
 /**
  * Prepares one exchange with allowed addresses, so that no request can make this process read from its own network or write to it. The
- * agent checks addresses after name resolution, when it connects. So a name that resolves differently the second time is refused, too. URL
- * parsing turns hosts in decimal, octal or hexadecimal into IP addresses before the check (WHATWG URL, 3.5).
+ * agent checks addresses after name resolution, when it connects. So a name that resolves to another address the second time is checked
+ * again. URL parsing turns hosts in decimal, octal or hexadecimal into IP addresses before the check (WHATWG URL, 3.5).
  */
-export function guardedAgent({ isAllowed = isPublicAddress, lookup = systemLookup }: AddressGuard): GuardedAgent {
+export function createGuardedAgent({ isAllowed = isPublicAddress, lookup = systemLookup }: AddressGuard): GuardedAgent {
   const agent = new Agent({
-    connect: { lookup: guardedLookup(lookup, isAllowed), timeout: connectTimeoutMs },
+    connect: { lookup: createGuardedLookup(lookup, isAllowed), timeout: connectTimeoutMs },
     allowH2: false,
   });
   return {
     agent,
     requireAllowed: (url) => {
       const host = url.hostname.replace(/^\[|\]$/g, '');
-      if (isIP(host) !== 0 && !isAllowed(host)) throw notPublic();
+      if (isIP(host) !== 0 && !isAllowed(host)) throw notPublicError();
     },
   };
 }
@@ -47,18 +47,18 @@ export function requireHttp({ protocol }: URL): void {
 }
 
 /** Returns a lookup that refuses a name if any of its addresses is not allowed. */
-function guardedLookup(lookup: typeof systemLookup, isAllowed: (address: string) => boolean): LookupFunction {
+function createGuardedLookup(lookup: typeof systemLookup, isAllowed: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, '', 0);
       const [first] = addresses;
-      if (!first || !addresses.every(({ address }) => isAllowed(address))) return callback(notPublic(), '', 0);
+      if (!first || !addresses.every(({ address }) => isAllowed(address))) return callback(notPublicError(), '', 0);
       if (options.all) return callback(null, addresses);
       return callback(null, first.address, first.family);
     });
   };
 }
 
-function notPublic(): PublicFetchError {
+function notPublicError(): PublicFetchError {
   return new PublicFetchError('its address is not public');
 }

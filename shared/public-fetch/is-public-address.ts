@@ -4,7 +4,7 @@ import { BlockList, isIP } from 'node:net';
  * The networks outside the public internet: IANA's special-purpose registries for IPv4 and IPv6 (RFC 6890), multicast, and the IPv6 ranges
  * that embed IPv4 addresses, which would bypass the IPv4 list.
  */
-const reserved = new BlockList();
+const reservedNetworks = new BlockList();
 for (const network of [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -25,7 +25,7 @@ for (const network of [
   '240.0.0.0/4',
 ]) {
   const [address = '', prefix] = network.split('/');
-  reserved.addSubnet(address, Number(prefix), 'ipv4');
+  reservedNetworks.addSubnet(address, Number(prefix), 'ipv4');
 }
 
 /** The range of all public IPv6 addresses that are allocated today. */
@@ -33,15 +33,16 @@ const globalUnicast = new BlockList();
 globalUnicast.addSubnet('2000::', 3, 'ipv6');
 for (const network of ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']) {
   const [address = '', prefix] = network.split('/');
-  reserved.addSubnet(address, Number(prefix), 'ipv6');
+  reservedNetworks.addSubnet(address, Number(prefix), 'ipv6');
 }
 
+/** Whether a text is an IP address of the public internet. */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {
     case 4:
-      return !reserved.check(address, 'ipv4');
+      return !reservedNetworks.check(address, 'ipv4');
     case 6:
-      return globalUnicast.check(address, 'ipv6') && !reserved.check(address, 'ipv6');
+      return globalUnicast.check(address, 'ipv6') && !reservedNetworks.check(address, 'ipv6');
     default:
       return false;
   }

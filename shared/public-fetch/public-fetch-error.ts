@@ -1,11 +1,14 @@
-/** Thrown when a URL could not be fetched. The message is a clause that clients may see, such as "its address is not public". */
+/**
+ * Thrown when a URL could not be fetched. The message continues a sentence that names the URL, such as "its address is not public", and may
+ * be shown to clients.
+ */
 export class PublicFetchError extends Error {
   override name = 'PublicFetchError';
   /** The URL that `allowsUrl` refused; undefined for other reasons. */
-  readonly refused: URL | undefined;
+  readonly refusedUrl: URL | undefined;
 
   constructor(message: string, { refused, ...options }: ErrorOptions & { refused?: URL } = {}) {
     super(message, options);
-    this.refused = refused;
+    this.refusedUrl = refused;
   }
 }

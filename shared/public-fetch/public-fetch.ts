@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { request } from 'undici';
-import { guardedAgent, requireHttp, type AddressGuard, type GuardedAgent } from './guarded-agent.ts';
+import { createGuardedAgent, requireHttp, type AddressGuard, type GuardedAgent } from './guarded-agent.ts';
 import { PublicFetchError } from './public-fetch-error.ts';
 
 /** An answer other than a redirect, with its body unread. */
@@ -14,7 +14,7 @@ export interface PublicAnswer {
 
 /**
  * Fetches a URL and calls `read` with the answer. Closes the connection when `read` settles.
- * @param allowsUrl is called with each URL, including those of redirects, before a connection to it is opened; default: allows every URL
+ * @param allowsUrl is called with each URL, including those of redirects, before the connection is opened; default: allows every URL
  */
 export type PublicFetch = <T>(
   url: URL,
@@ -32,29 +32,29 @@ export interface PublicFetchOptions extends AddressGuard {
 const maxRedirects = 3;
 
 /**
- * Creates a function that fetches (GET) from allowed addresses only, see `guardedAgent`. Each redirect is checked like the first URL. It
- * rejects with a PublicFetchError, an error of `read`, or the signal's reason.
+ * Creates a function that fetches (GET) from allowed addresses only, see `createGuardedAgent`. Each redirect is checked like the first URL.
+ * The function rejects with a PublicFetchError, an error of `read`, or the signal's reason.
  */
 export function createPublicFetch({ timeoutMs, headers = {}, ...guard }: PublicFetchOptions): PublicFetch {
   return async function publicFetch(url, read, signal, allowsUrl = () => true) {
-    const guarded = guardedAgent(guard);
-    const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-    let answered = false;
+    const guarded = createGuardedAgent(guard);
+    const abortOrTimeout = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    let hasAnswered = false;
     try {
-      const answer = await follow(url, guarded, inTime, allowsUrl);
-      answered = true;
+      const answer = await followRedirects(url, guarded, abortOrTimeout, allowsUrl);
+      hasAnswered = true;
       return await read(answer);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      if (inTime.aborted) throw new PublicFetchError('it took too long', { cause: error });
-      if (answered || error instanceof PublicFetchError) throw error;
+      if (abortOrTimeout.aborted) throw new PublicFetchError('it took too long', { cause: error });
+      if (hasAnswered || error instanceof PublicFetchError) throw error;
       throw new PublicFetchError('its server could not be reached', { cause: error });
     } finally {
       await guarded.agent.destroy();
     }
   };
 
-  async function follow(
+  async function followRedirects(
     from: URL,
     { agent, requireAllowed }: GuardedAgent,
     signal: AbortSignal,
@@ -67,16 +67,16 @@ export function createPublicFetch({ timeoutMs, headers = {}, ...guard }: PublicF
       requireAllowed(url);
       const {
         statusCode: status,
-        headers: answered,
+        headers: responseHeaders,
         body,
       } = await request(url, {
         dispatcher: agent,
         headers: { 'accept-encoding': 'identity', ...headers },
         signal,
       });
-      const { location } = answered;
+      const { location } = responseHeaders;
       if (status < 300 || status >= 400 || typeof location !== 'string')
-        return { url, status, headers: answered, body };
+        return { url, status, headers: responseHeaders, body };
       const next = URL.parse(location, url.href);
       if (!next) throw new PublicFetchError('it redirects to an invalid address');
       await body.dump({ limit: 16 * 1024, signal });
@@ -93,13 +93,13 @@ export function createPublicFetch({ timeoutMs, headers = {}, ...guard }: PublicF
 export async function readBounded({ headers, body }: PublicAnswer, maxBytes: number): Promise<Buffer> {
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') throw new PublicFetchError(`it is compressed (${encoding}), which was not asked for`);
-  if (Number(headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
+  if (Number(headers['content-length'] ?? 0) > maxBytes) throw tooLargeError();
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
     for await (const chunk of body) {
       bytes += chunk.length;
-      if (bytes > maxBytes) throw tooLarge();
+      if (bytes > maxBytes) throw tooLargeError();
       chunks.push(chunk);
     }
   } catch (error) {
@@ -108,6 +108,6 @@ export async function readBounded({ headers, body }: PublicAnswer, maxBytes: num
   return Buffer.concat(chunks);
 }
 
-function tooLarge(): PublicFetchError {
+function tooLargeError(): PublicFetchError {
   return new PublicFetchError('it is too large');
 }

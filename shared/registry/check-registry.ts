@@ -2,17 +2,17 @@ import { LineCounter, parseDocument, stringify, type Document, type YAMLParseErr
 import type { z } from 'zod';
 import { editableSections, maxRegistryBytes, whyNotEditable } from './editable-sections.ts';
 import { findLine, type RegistryProblem } from './registry-problem.ts';
-import { noProtoFields, toPlainValue, findProtoFields } from './plain-value.ts';
+import { protoFieldMessage, toPlainValue, findProtoFields } from './plain-value.ts';
 import { registrySchema } from './registry.ts';
 
 /** A proposed registry: the text of a file, or its content as JSON. */
 export type RegistryInput = { text: string } | { config: Readonly<Record<string, unknown>> };
 
-/** A registry that can be stored, as text and parsed, or the problems of one that cannot. */
+/** A valid registry, as text and parsed; or the problems of an invalid registry. */
 export type CheckedRegistry = { text: string; config: Record<string, unknown> } | { problems: RegistryProblem[] };
 
-const editable: readonly string[] = editableSections;
-const sections: readonly string[] = Object.keys(registrySchema.shape);
+const editableNames: readonly string[] = editableSections;
+const allSections: readonly string[] = Object.keys(registrySchema.shape);
 
 const maxProblems = 50;
 
@@ -22,7 +22,7 @@ const maxProblems = 50;
  */
 export function checkRegistry(input: RegistryInput): CheckedRegistry {
   const text = 'text' in input ? input.text : stringify(input.config);
-  if (Buffer.byteLength(text) > maxRegistryBytes) return tooLarge('the text');
+  if (Buffer.byteLength(text) > maxRegistryBytes) return sizeProblem('the text');
   try {
     return check(text);
   } catch (error) {
@@ -35,17 +35,17 @@ export function checkRegistry(input: RegistryInput): CheckedRegistry {
 function check(text: string): CheckedRegistry {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
-  if (document.errors.length > 0) return { problems: document.errors.slice(0, maxProblems).map(syntaxProblem) };
-  // The JSON form is checked, because it is stored.
+  if (document.errors.length > 0) return { problems: document.errors.slice(0, maxProblems).map(toSyntaxProblem) };
+  // The JSON values are checked, because they are what is stored.
   const content = toPlainValue(document);
-  const unnameable = findProtoFields(content).map((path): Mistake => ({ path, message: noProtoFields }));
-  const problems = [...foreignSections(content), ...unnameable, ...mistakesOf(content)].map(({ path, message }) =>
-    problemAt(document, lines, path, message),
+  const protoFieldMistakes = findProtoFields(content).map((path): Mistake => ({ path, message: protoFieldMessage }));
+  const problems = [...findFileOnlySections(content), ...protoFieldMistakes, ...findMistakes(content)].map(
+    ({ path, message }) => toProblem(document, lines, path, message),
   );
   problems.sort((one, other) => (one.line ?? 0) - (other.line ?? 0));
   if (problems.length > 0) return { problems: problems.slice(0, maxProblems) };
   const config = content as Record<string, unknown>;
-  if (Buffer.byteLength(JSON.stringify(config)) > maxRegistryBytes) return tooLarge('what its aliases stand for');
+  if (Buffer.byteLength(JSON.stringify(config)) > maxRegistryBytes) return sizeProblem('what its aliases stand for');
   return { text, config };
 }
 
@@ -55,28 +55,30 @@ interface Mistake {
 }
 
 /** Finds the sections that are allowed only in a file. */
-function foreignSections(content: unknown): Mistake[] {
+function findFileOnlySections(content: unknown): Mistake[] {
   if (typeof content !== 'object' || content === null || Array.isArray(content)) return [];
-  const foreign = Object.keys(content).filter((section) => sections.includes(section) && !editable.includes(section));
-  return foreign.map((section) => ({ path: [section], message: whyNotEditable(section) }));
+  const fileOnly = Object.keys(content).filter(
+    (section) => allSections.includes(section) && !editableNames.includes(section),
+  );
+  return fileOnly.map((section) => ({ path: [section], message: whyNotEditable(section) }));
 }
 
-function mistakesOf(content: unknown): Mistake[] {
+function findMistakes(content: unknown): Mistake[] {
   const { error } = registrySchema.safeParse(content);
-  return (error?.issues ?? []).filter(({ path: [section] }) => !isForeign(section)).map(toMistake);
+  return (error?.issues ?? []).filter(({ path: [section] }) => !isFileOnly(section)).map(toMistake);
 }
 
-function isForeign(section: PropertyKey | undefined): boolean {
-  return typeof section === 'string' && !editable.includes(section);
+function isFileOnly(section: PropertyKey | undefined): boolean {
+  return typeof section === 'string' && !editableNames.includes(section);
 }
 
-/** Converts an issue. For an unknown field, the path names the field itself, not its parent. */
+/** Converts an issue of the schema to a mistake. For an unknown field, the path names the field itself, not its parent. */
 function toMistake(issue: z.core.$ZodIssue): Mistake {
   const { message } = issue;
   return { path: issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : issue.path, message };
 }
 
-function problemAt(
+function toProblem(
   document: Document,
   lines: LineCounter,
   path: readonly PropertyKey[],
@@ -88,12 +90,12 @@ function problemAt(
 }
 
 /** Takes only the first line of the parser's message, because the others quote the text. */
-function syntaxProblem({ message, linePos }: YAMLParseError): RegistryProblem {
+function toSyntaxProblem({ message, linePos }: YAMLParseError): RegistryProblem {
   const [problem = ''] = message.split('\n');
   const line = linePos?.[0].line;
   return { ...(line !== undefined && { line }), message: problem.replace(/ at line \d+, column \d+:?$/, '') };
 }
 
-function tooLarge(what: string): CheckedRegistry {
+function sizeProblem(what: string): CheckedRegistry {
   return { problems: [{ message: `${what} is larger than ${maxRegistryBytes / 1024} KiB` }] };
 }

@@ -9,8 +9,8 @@ const pollMs = 1_000;
 
 export interface LiveRegistry {
   current(): Registry;
-  /** The `shownSections` of the registry in use, as they are written. */
-  shown(): Readonly<Record<string, unknown>>;
+  /** Returns the content of the `shownSections` of the registry in use, as somebody wrote it. */
+  readShownSections(): Readonly<Record<string, unknown>>;
   /** Calls the listener after each change of the registry in use. */
   onChange(listener: () => void): void;
   close(): void;
@@ -22,17 +22,17 @@ export interface LiveRegistry {
  * @throws ConfigError if the file is missing or invalid at the start
  */
 export function followRegistry(file: string, log: Logger): LiveRegistry {
-  let seen = readRegistryText(file);
-  let read = parseRegistryFile(seen, file);
+  let lastText = readRegistryText(file);
+  let parsedFile = parseRegistryFile(lastText, file);
 
   const listeners: (() => void)[] = [];
   const poll = async (): Promise<void> => {
     try {
       const text = await readFile(file, 'utf8');
-      if (text === seen) return;
-      seen = text;
-      read = parseRegistryFile(text, file);
-      log.info({ file, names: Object.keys(read.registry.models).length }, 'the registry was reloaded');
+      if (text === lastText) return;
+      lastText = text;
+      parsedFile = parseRegistryFile(text, file);
+      log.info({ file, names: Object.keys(parsedFile.registry.models).length }, 'the registry was reloaded');
       for (const listener of listeners) listener();
     } catch (error) {
       if (error instanceof ConfigError)
@@ -42,8 +42,8 @@ export function followRegistry(file: string, log: Logger): LiveRegistry {
   };
   const timer = setInterval(() => void poll(), pollMs);
   return {
-    current: () => read.registry,
-    shown: () => read.shown,
+    current: () => parsedFile.registry,
+    readShownSections: () => parsedFile.shownContent,
     onChange: (listener) => void listeners.push(listener),
     close: () => clearInterval(timer),
   };

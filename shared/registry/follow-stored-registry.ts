@@ -17,24 +17,24 @@ export interface StoredVersion {
 /** The store of versions. All methods may reject. */
 export interface VersionSource {
   /** Returns the newest version; undefined if there is none. */
-  newest: () => Promise<StoredVersion | undefined>;
+  findNewest: () => Promise<StoredVersion | undefined>;
   /** Returns the newest version before this number; undefined if there is none. */
-  before: (number: number) => Promise<StoredVersion | undefined>;
+  findBefore: (number: number) => Promise<StoredVersion | undefined>;
   /** Returns the content of a version; undefined if it was removed. */
-  configOf: (number: number) => Promise<unknown>;
+  readConfig: (number: number) => Promise<unknown>;
 }
 
 export interface StoredRegistry extends LiveRegistry {
-  /** The version in use; undefined while it is the empty registry. */
+  /** Returns the version in use; undefined while the empty registry is in use. */
   version(): StoredVersion | undefined;
   /** Checks for a new version now. Never rejects. */
   refresh(): Promise<void>;
 }
 
 /**
- * Reads the newest stored version of the registry, and follows it. The version in use stays while the store is unavailable, and after the
- * store was emptied. It also stays if the newest version is not valid for this release. A process that has no version yet uses the newest
- * one that it can read.
+ * Reads the newest stored version of the registry, and then every newer version. The version in use stays in use while the store is
+ * unavailable, after the store was emptied, and if the newest version is not valid for this release. A process that has no version yet uses
+ * the newest version that is valid for this release.
  */
 export async function followStoredRegistry(source: VersionSource, log: Logger): Promise<StoredRegistry> {
   let inUse: { version?: StoredVersion; registry: Registry; shown: Record<string, unknown> } = {
@@ -42,13 +42,13 @@ export async function followStoredRegistry(source: VersionSource, log: Logger): 
     shown: {},
   };
   /** The last version that was read, whether or not it was valid. */
-  let seen: StoredVersion | undefined;
-  let isAway = false;
+  let lastRead: StoredVersion | undefined;
+  let isUnavailable = false;
   const listeners: (() => void)[] = [];
 
-  /** Uses a version if it is valid for this release. */
-  const take = async (version: StoredVersion): Promise<'taken' | 'invalid' | 'gone'> => {
-    const config = await source.configOf(version.number);
+  /** Reads a version, and uses it if it is valid for this release. */
+  const tryToUse = async (version: StoredVersion): Promise<'used' | 'invalid' | 'gone'> => {
+    const config = await source.readConfig(version.number);
     if (config === undefined) return 'gone';
     const { data: registry, error } = registrySchema.safeParse(config);
     if (!registry) {
@@ -62,39 +62,42 @@ export async function followStoredRegistry(source: VersionSource, log: Logger): 
     inUse = { version, registry, shown: config as Record<string, unknown> };
     log.info({ version: version.number, names: Object.keys(registry.models).length }, 'the registry was reloaded');
     for (const listener of listeners) listener();
-    return 'taken';
+    return 'used';
   };
 
-  const look = async (): Promise<void> => {
-    const newest = await source.newest();
-    if (newest === undefined || isSame(newest, seen)) return;
-    const outcome = await take(newest);
+  const useNewest = async (): Promise<void> => {
+    const newest = await source.findNewest();
+    if (newest === undefined || isSame(newest, lastRead)) return;
+    const outcome = await tryToUse(newest);
     // The version was removed meanwhile, so there is a newer one.
     if (outcome === 'gone') return;
-    let earlier = outcome === 'invalid' && inUse.version === undefined ? await source.before(newest.number) : undefined;
-    while (earlier && (await take(earlier)) !== 'taken') earlier = await source.before(earlier.number);
-    seen = newest;
+    let earlier =
+      outcome === 'invalid' && inUse.version === undefined ? await source.findBefore(newest.number) : undefined;
+    while (earlier && (await tryToUse(earlier)) !== 'used') earlier = await source.findBefore(earlier.number);
+    lastRead = newest;
   };
 
-  const tryToLook = async (): Promise<void> => {
+  const tryToUseNewest = async (): Promise<void> => {
     try {
-      await look();
-      if (isAway) log.info('the stored registry can be read again');
-      isAway = false;
+      await useNewest();
+      if (isUnavailable) log.info('the stored registry can be read again');
+      isUnavailable = false;
     } catch (error) {
-      if (!isAway) log.warn({ err: error, inUse: inUse.version?.number }, 'the stored registry cannot be read');
-      isAway = true;
+      if (!isUnavailable) log.warn({ err: error, inUse: inUse.version?.number }, 'the stored registry cannot be read');
+      isUnavailable = true;
     }
   };
 
-  /** The end of the last check. Checks run one after the other, so a check finds every change that was published during the one before. */
-  let looking = Promise.resolve();
-  const refresh = (): Promise<void> => (looking = looking.then(tryToLook));
+  /**
+   * The end of the last check. Checks run one after the other, so a check finds every version that was stored during the previous check.
+   */
+  let lastCheck = Promise.resolve();
+  const refresh = (): Promise<void> => (lastCheck = lastCheck.then(tryToUseNewest));
   await refresh();
   const timer = setInterval(() => void refresh(), pollMs);
   return {
     current: () => inUse.registry,
-    shown: () => inUse.shown,
+    readShownSections: () => inUse.shown,
     version: () => inUse.version,
     onChange: (listener) => void listeners.push(listener),
     refresh,

@@ -2,28 +2,30 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { ConfigError, type Environment } from '#shared/core/load-config.ts';
 
-const texts = z.record(z.string(), z.string());
+const textsByName = z.record(z.string(), z.string());
 
 const stdioServer = z.looseObject({
   type: z.literal('stdio').optional(),
   command: z.string().min(1),
   args: z.array(z.string()).default([]),
   /** Variables in addition to those that every server gets. */
-  env: texts.default({}),
+  env: textsByName.default({}),
   cwd: z.string().optional(),
 });
 
 const httpServer = z.looseObject({
   type: z.enum(['http', 'streamable-http', 'streamableHttp']).optional(),
   url: z.url({ protocol: /^https?$/ }),
-  headers: texts.default({}),
+  headers: textsByName.default({}),
   /** `oauth`: each person links an account to the server in the console. Absent: all share the credentials in `headers`. */
   auth: z.literal('oauth').optional(),
 });
 
-/** The OAuth client that the router uses for an `oauth` server, as far as it cannot discover it by itself. */
+/** The settings of the router's OAuth client for an `oauth` server, as far as the router cannot discover them. */
 const oauthClient = z.strictObject({
-  /** The client that the authorization server has registered; default: one is registered for each person who links an account. */
+  /**
+   * The client that the authorization server has registered; default: the router registers a client for each person who links an account.
+   */
   clientId: z.string().min(1).optional(),
   clientSecret: z.string().min(1).optional(),
   /** Default: the scopes that the server names. */
@@ -32,7 +34,7 @@ const oauthClient = z.strictObject({
 
 const oauthServer = z.object({ url: httpServer.shape.url, oauth: oauthClient.default({}) });
 
-const file = z.looseObject({ mcpServers: z.record(z.string().min(1), z.looseObject({})) });
+const mcpFile = z.looseObject({ mcpServers: z.record(z.string().min(1), z.looseObject({})) });
 
 /** How to reach one MCP server. An `oauth` server is reached like an `http` server, for one person at a time. */
 export type McpServerEntry = { name: string } & (
@@ -48,7 +50,7 @@ export interface OauthServer {
 }
 
 /** Entries of a file by name, unchecked. */
-export type RawServers = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+export type UncheckedServers = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 export interface OauthServers {
   servers: OauthServer[];
@@ -63,69 +65,69 @@ export interface McpServers {
 }
 
 /**
- * Reads a file in the form that MCP clients share: `{"mcpServers": {"name": {"command", "args", "env"} | {"url", "headers"}}}`.
+ * Reads a file that MCP clients also read: `{"mcpServers": {"name": {"command", "args", "env"} | {"url", "headers"}}}`.
  * @throws ConfigError if the file as a whole cannot be used
  */
-export function readMcpConfig(path: string): RawServers {
-  const parsed = file.safeParse(readJson(path));
-  if (!parsed.success) throw new ConfigError(`MCP_CONFIG=${path} is not valid: ${sentence(parsed.error)}`);
+export function readMcpConfig(path: string): UncheckedServers {
+  const parsed = mcpFile.safeParse(readJson(path));
+  if (!parsed.success) throw new ConfigError(`MCP_CONFIG=${path} is not valid: ${toSentence(parsed.error)}`);
   const { mcpServers } = parsed.data;
-  const shared = Object.keys(mcpServers).find((name) => mcpServers[name]?.['auth'] === 'oauth');
-  if (shared === undefined) return mcpServers;
+  const linkedServer = Object.keys(mcpServers).find((name) => mcpServers[name]?.['auth'] === 'oauth');
+  if (linkedServer === undefined) return mcpServers;
   throw new ConfigError(
-    `MCP_CONFIG=${path} is not valid: ${shared}: a server with \`auth: oauth\` belongs into the file that ROUTER_CONFIG names, which the ingress reads too`,
+    `MCP_CONFIG=${path} is not valid: ${linkedServer}: a server with \`auth: oauth\` belongs into the file that ROUTER_CONFIG names, which the ingress reads too`,
   );
 }
 
 /**
- * Checks entries. `${NAME}` and `${NAME:-default}` in any text stand for variables of the environment. Entries with `"disabled": true`
- * are skipped.
+ * Checks entries and fills in variables of the environment: `${NAME}` and `${NAME:-default}` in any text. Entries with `"disabled": true`
+ * are left out.
  */
-export function readMcpServers(written: RawServers, environment: Environment): McpServers {
-  const config: McpServers = { servers: [], refused: [] };
-  for (const [name, fields] of Object.entries(written)) {
+export function readMcpServers(entries: UncheckedServers, environment: Environment): McpServers {
+  const checked: McpServers = { servers: [], refused: [] };
+  for (const [name, fields] of Object.entries(entries)) {
     if (fields['disabled'] === true) continue;
     const entry = readEntry(name, fields, environment);
-    if (typeof entry === 'string') config.refused.push({ name, reason: entry });
-    else config.servers.push(entry);
+    if (typeof entry === 'string') checked.refused.push({ name, reason: entry });
+    else checked.servers.push(entry);
   }
-  return config;
+  return checked;
 }
 
-/** Reads the entries with account links. The tools workers report other mistakes of these entries. */
-export function readOauthServers(written: RawServers, environment: Environment): OauthServers {
-  const read: OauthServers = { servers: [], refused: [] };
-  for (const [name, { url, auth, disabled, oauth }] of Object.entries(written)) {
+/** Checks the fields `url` and `oauth` of entries with account links. The tools workers report mistakes in other fields. */
+export function readOauthServers(entries: UncheckedServers, environment: Environment): OauthServers {
+  const checked: OauthServers = { servers: [], refused: [] };
+  for (const [name, { url, auth, disabled, oauth }] of Object.entries(entries)) {
     if (disabled === true || auth !== 'oauth') continue;
     const { value, missing } = expandVariables({ url, oauth }, environment);
     const entry = oauthServer.safeParse(value);
-    if (missing.length > 0) read.refused.push({ name, reason: unset(missing) });
-    else if (!entry.success) read.refused.push({ name, reason: sentence(entry.error) });
-    else read.servers.push({ name, url: entry.data.url, client: entry.data.oauth });
+    if (missing.length > 0) checked.refused.push({ name, reason: describeUnset(missing) });
+    else if (!entry.success) checked.refused.push({ name, reason: toSentence(entry.error) });
+    else checked.servers.push({ name, url: entry.data.url, client: entry.data.oauth });
   }
-  return read;
+  return checked;
 }
 
 /** @returns the entry, or the reason why it is invalid */
-function readEntry(name: string, written: RawServers[string], environment: Environment): McpServerEntry | string {
-  // Only the ingress has the variables of a client.
-  const { value, missing } = expandVariables({ ...written, oauth: undefined }, environment);
-  if (missing.length > 0) return unset(missing);
-  if ('command' in written) {
+function readEntry(name: string, fields: UncheckedServers[string], environment: Environment): McpServerEntry | string {
+  // Only the ingress has the variables that the field `oauth` names.
+  const { value, missing } = expandVariables({ ...fields, oauth: undefined }, environment);
+  if (missing.length > 0) return describeUnset(missing);
+  if ('command' in fields) {
     const stdio = stdioServer.safeParse(value);
-    return stdio.success ? { name, kind: 'stdio', server: stdio.data } : sentence(stdio.error);
+    return stdio.success ? { name, kind: 'stdio', server: stdio.data } : toSentence(stdio.error);
   }
-  if (!('url' in written)) return 'it has neither a command nor a url';
+  if (!('url' in fields)) return 'it has neither a command nor a url';
   const http = httpServer.safeParse(value);
-  if (!http.success) return sentence(http.error);
+  if (!http.success) return toSentence(http.error);
   return { name, kind: http.data.auth === 'oauth' ? 'oauth' : 'http', server: http.data };
 }
 
-function unset(missing: readonly string[]): string {
+function describeUnset(missing: readonly string[]): string {
   return `these variables are not set: ${missing.join(', ')}`;
 }
 
-const variable = /\$\{(\w+)(?::-([^}]*))?\}/g;
+const variablePattern = /\$\{(\w+)(?::-([^}]*))?\}/g;
 
 /**
  * Replaces `${NAME}` and `${NAME:-default}` in all texts of a JSON value with variables of the environment.
@@ -135,7 +137,7 @@ function expandVariables(value: unknown, environment: Environment): { value: unk
   const missing = new Set<string>();
   const expand = (part: unknown): unknown => {
     if (typeof part === 'string') {
-      return part.replace(variable, (_, name: string, fallback: string | undefined) => {
+      return part.replace(variablePattern, (_, name: string, fallback: string | undefined) => {
         const found = environment[name] ?? fallback;
         if (found === undefined) missing.add(name);
         return found ?? '';
@@ -158,6 +160,6 @@ function readJson(path: string): unknown {
   }
 }
 
-function sentence({ issues }: z.ZodError): string {
+function toSentence({ issues }: z.ZodError): string {
   return issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
 }

@@ -2,7 +2,7 @@ import type { Document } from 'yaml';
 
 /**
  * Converts a YAML document to plain JSON values.
- * @throws Error with a sentence as message, for aliases that expand to too much, or for an alias of something that contains it
+ * @throws Error with a sentence as message, if aliases expand to too much, or an alias stands for something that contains the alias
  */
 export function toPlainValue(document: Document): unknown {
   const content: unknown = document.toJS() ?? {};
@@ -22,9 +22,9 @@ export function toPlainValue(document: Document): unknown {
 export function findProtoFields(content: unknown, path: readonly string[] = []): string[][] {
   if (typeof content !== 'object' || content === null) return [];
   return Object.entries(content).flatMap(([name, value]) => {
-    const place = [...path, name];
-    return name === '__proto__' ? [place] : findProtoFields(value, place);
+    const fieldPath = [...path, name];
+    return name === '__proto__' ? [fieldPath] : findProtoFields(value, fieldPath);
   });
 }
 
-export const noProtoFields = 'nothing can have this name';
+export const protoFieldMessage = 'nothing can have this name';

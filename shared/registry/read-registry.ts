@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseDocument, type Document } from 'yaml';
 import { ConfigError } from '#shared/core/load-config.ts';
 import { shownSections } from './editable-sections.ts';
-import { noProtoFields, toPlainValue, findProtoFields } from './plain-value.ts';
+import { protoFieldMessage, toPlainValue, findProtoFields } from './plain-value.ts';
 import { emptyRegistry, registrySchema, type Registry } from './registry.ts';
 
 /**
@@ -16,7 +16,7 @@ export function readRegistry(file: string | undefined): Registry {
 
 /**
  * Reads the text of a registry file.
- * @throws ConfigError if it cannot be read
+ * @throws ConfigError if the file cannot be read
  */
 export function readRegistryText(file: string): string {
   try {
@@ -28,11 +28,11 @@ export function readRegistryText(file: string): string {
   }
 }
 
-/** A registry, and its shown sections. */
-export interface ReadRegistry {
+/** A registry, and those of its sections that the console shows. */
+export interface ParsedRegistry {
   registry: Registry;
-  /** The `shownSections`, as they are written. */
-  shown: Record<string, unknown>;
+  /** The content of the `shownSections`, as it stands in the file. */
+  shownContent: Record<string, unknown>;
 }
 
 /**
@@ -43,23 +43,23 @@ export function parseRegistry(text: string, file: string): Registry {
   return parseRegistryFile(text, file).registry;
 }
 
-/** Does the same as `parseRegistry`, and also returns the shown sections. */
-export function parseRegistryFile(text: string, file: string): ReadRegistry {
+/** Does the same as `parseRegistry`, and also returns the sections that the console shows. */
+export function parseRegistryFile(text: string, file: string): ParsedRegistry {
   const document = parseDocument(text);
   if (document.errors.length > 0)
     throw new ConfigError(document.errors.map(({ message }) => `${file}: ${message}`).join('\n'));
-  const content = valueOf(document, file);
-  const [unnameable] = findProtoFields(content);
-  if (unnameable) throw new ConfigError(`${file}: ${unnameable.join('.')}: ${noProtoFields}`);
+  const content = toValue(document, file);
+  const [protoField] = findProtoFields(content);
+  if (protoField) throw new ConfigError(`${file}: ${protoField.join('.')}: ${protoFieldMessage}`);
   const parsed = registrySchema.safeParse(content);
-  if (parsed.success) return { registry: parsed.data, shown: pickShownSections(content) };
+  if (parsed.success) return { registry: parsed.data, shownContent: pickShownSections(content) };
   const sentences = parsed.error.issues.map(
     ({ path, message }) => `${file}: ${path.map(String).join('.') || 'the file'}: ${message}`,
   );
   throw new ConfigError(sentences.join('\n'));
 }
 
-function valueOf(document: Document, file: string): unknown {
+function toValue(document: Document, file: string): unknown {
   try {
     return toPlainValue(document);
   } catch (cause) {

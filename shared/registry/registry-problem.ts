@@ -29,14 +29,14 @@ export function findLine(document: Document, path: readonly PropertyKey[], lines
 function stepInto(node: unknown, step: string): { node: unknown; offset: number | undefined } {
   if (isSeq(node)) {
     const item = node.items[Number(step)];
-    return { node: item, offset: offsetOf(item) };
+    return { node: item, offset: findOffset(item) };
   }
   if (!isMap(node)) return { node: undefined, offset: undefined };
   const pair = node.items.find((each) => isPair(each) && isScalar(each.key) && String(each.key.value) === step);
-  return { node: pair?.value, offset: offsetOf(pair?.key) };
+  return { node: pair?.value, offset: findOffset(pair?.key) };
 }
 
-function offsetOf(node: unknown): number | undefined {
+function findOffset(node: unknown): number | undefined {
   if (!isScalar(node) && !isMap(node) && !isSeq(node)) return undefined;
   return node.range?.[0];
 }

@@ -9,7 +9,7 @@ const tier = z.enum(modelTiers);
 const milliseconds = z.number().int().min(0).max(3_600_000);
 
 const target = z.strictObject({
-  /** Id of a model, in the form in which its worker announces it. */
+  /** Id of a model, as its worker announces it. */
   model: z.string().min(1),
   /** Restricts the target to workers of this tier. */
   tier: tier.optional(),
@@ -17,8 +17,8 @@ const target = z.strictObject({
   weight: z.number().positive().optional(),
 });
 
-function checkNames(named: object, context: z.RefinementCtx): void {
-  for (const name of Object.keys(named)) {
+function checkNames(entries: object, context: z.RefinementCtx): void {
+  for (const name of Object.keys(entries)) {
     if (/^[\w.:/@-]{1,128}$/.test(name)) continue;
     context.addIssue({ code: 'custom', path: [name], message: 'a name is made of letters, digits and . : / @ _ -' });
   }
@@ -91,11 +91,11 @@ const hostedTools = z.strictObject({
     })
     .optional(),
   web_fetch: hostedTool.optional(),
-  /** MCP servers of the tools workers by the labels that clients use. A label that is not listed is taken as the name of a server. */
+  /** MCP servers of the tools workers by the labels that clients use. A label that is not listed is the name of a server. */
   mcp: z.record(z.string(), z.string().min(1)).default({}),
   /** Maximum of calls in one answer. A client may request fewer. */
   max_uses: z.number().int().min(1).max(100).default(10),
-  /** Milliseconds after its beginning until an answer begins no further call. */
+  /** An answer begins no further call when it is older than this many milliseconds. */
   max_ms: milliseconds.default(300_000),
   /** Maximum bytes that one call adds to the model's input. */
   max_result_bytes: z.number().int().min(1_000).max(10_000_000).default(65_536),
@@ -135,7 +135,7 @@ function checkReserved(models: object, context: z.RefinementCtx): void {
 }
 
 /** Adds the model of the same name as a target to names without targets. */
-function withTargets(models: Record<string, z.output<typeof entry>>) {
+function addTargets(models: Record<string, z.output<typeof entry>>) {
   return Object.fromEntries(
     Object.entries(models).map(([name, { targets = [{ model: name }], ...rest }]) => [name, { ...rest, targets }]),
   );
@@ -150,7 +150,7 @@ export const registrySchema = z.strictObject({
     .record(z.string(), entry)
     .superRefine(checkReserved)
     .superRefine(checkNames)
-    .transform(withTargets)
+    .transform(addTargets)
     .default({}),
   auto: auto.prefault({}),
   prices: z.record(z.string(), price).default({}),
@@ -171,7 +171,7 @@ export const registrySchema = z.strictObject({
   providers: z.record(z.string(), z.record(z.string(), z.string())).default({}),
   /** Environments of the CLI workers, by command-line agent; `false` keeps `rtr up` from starting one. */
   clis: z.record(z.string(), z.union([z.literal(false), z.record(z.string(), z.string())])).default({}),
-  /** MCP servers in their usual form, for which `rtr up` starts a tools worker. */
+  /** MCP servers, as MCP clients configure them, for which `rtr up` starts a tools worker. */
   mcpServers: z.record(z.string(), z.record(z.string(), z.json())).default({}),
   token_issuers: tokenIssuersSchema.default([]),
 });

@@ -61,7 +61,7 @@ export const signInSchema = z
 export type SignInSettings = z.output<typeof signInSchema>;
 export type SignInProvider = z.output<typeof provider>;
 
-/** Returns whether the issuer's URL is safe, because it uses TLS, or the provider is on this machine. */
+/** Whether the issuer's URL is safe: it uses TLS, or names this machine. */
 function isSafe({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' || /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }

@@ -21,7 +21,7 @@ const text = z.string().min(1).max(500);
 const count = z.number().int().positive();
 const dollars = z.number().positive();
 
-/** Returns whether keys may be fetched from a URL, because it uses TLS, or is of this machine. */
+/** Whether keys may be fetched from a URL: it uses TLS, or names this machine. */
 export function isSafeAddress(address: string): boolean {
   const url = URL.parse(address);
   if (url?.protocol === 'https:') return true;
@@ -53,7 +53,7 @@ const limits = z
     cost_per_month: dollars.optional(),
   })
   .transform((written): z.output<typeof limitNames> => {
-    const limits = Object.entries(written).filter(([, most]) => most !== undefined);
+    const limits = Object.entries(written).filter(([, max]) => max !== undefined);
     return Object.fromEntries(
       limits.map(([name, most]) => [name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()), most]),
     );
@@ -95,7 +95,7 @@ const rule = z
       add('`person` is `account`, `email`, or the address of a person');
   });
 
-/** Converts a rule to its form in the router, in which the claims are a list. */
+/** Converts a rule of the file to one of the router, whose claims are a list of names with their values. */
 function toRule({ match, service_account: serviceAccount, ...target }: z.output<typeof rule>) {
   return { ...target, match: Object.entries(match), serviceAccount };
 }
@@ -145,12 +145,12 @@ export const tokenIssuersSchema = z.array(tokenIssuer).superRefine((issuers, con
   const add = (message: string): void => context.addIssue({ code: 'custom', message });
   const names = issuers.map(({ issuer }) => issuer);
   if (new Set(names).size < names.length) add('each issuer stands here once, with all its audiences and rules');
-  const known = new Map<string, string>();
+  const settingsByAccount = new Map<string, string>();
   for (const account of issuers.flatMap(({ rules }) => rules.flatMap((each) => each.serviceAccount ?? []))) {
     const settings = JSON.stringify(account);
-    if ((known.get(account.name) ?? settings) !== settings)
+    if ((settingsByAccount.get(account.name) ?? settings) !== settings)
       add(`the rules for the service account ${account.name} differ in what it may do`);
-    known.set(account.name, settings);
+    settingsByAccount.set(account.name, settings);
   }
 });
 

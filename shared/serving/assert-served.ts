@@ -1,8 +1,8 @@
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import { does, type Operation } from '#shared/core/operation.ts';
+import { canDo, type Operation } from '#shared/core/operation.ts';
 import type { RegistryTarget } from '#shared/registry/registry.ts';
-import { modelNotFound, type ResolvedModel } from './resolve-model.ts';
+import { modelNotFoundError, type ResolvedModel } from './resolve-model.ts';
 
 /** Phrases for error messages about a model that cannot do an operation. */
 const unsupportedPhrases: Partial<Record<Operation, string>> = {
@@ -29,32 +29,32 @@ export function assertServed(
   workers: Pick<LiveWorkers, 'pools' | 'isKnownModel'>,
 ): void {
   if (model.kind === 'auto') return;
-  const served = servedBy(model.targets, operation, workers);
-  if (served === 'otherwise') throw wrongOperation(name, operation);
-  if (served === 'never' && !model.isRegistered && !workers.isKnownModel(name)) throw modelNotFound(name);
+  const served = findService(model.targets, operation, workers);
+  if (served === 'unable') throw wrongOperationError(name, operation);
+  if (served === 'unserved' && !model.isRegistered && !workers.isKnownModel(name)) throw modelNotFoundError(name);
 }
 
 /**
- * Returns `here` if a target does the operation, `otherwise` if targets are served only for other operations, `never` if no target is
- * served right now.
+ * Returns `able` if a worker serves a target for the operation, `unable` if workers serve targets only for other operations, `unserved` if
+ * no worker serves a target right now.
  */
-function servedBy(
+function findService(
   targets: readonly RegistryTarget[],
   operation: Operation,
   workers: Pick<LiveWorkers, 'pools'>,
-): 'here' | 'otherwise' | 'never' {
-  let served: 'otherwise' | 'never' = 'never';
+): 'able' | 'unable' | 'unserved' {
+  let served: 'unable' | 'unserved' = 'unserved';
   for (const pool of workers.pools()) {
     for (const { model: id, tier } of targets) {
       const model = tier === undefined || tier === pool.tier ? pool.models.find((each) => each.id === id) : undefined;
-      if (model && does(model, operation)) return 'here';
-      if (model) served = 'otherwise';
+      if (model && canDo(model, operation)) return 'able';
+      if (model) served = 'unable';
     }
   }
   return served;
 }
 
-function wrongOperation(name: string, operation: Operation): RouterError {
+function wrongOperationError(name: string, operation: Operation): RouterError {
   const what = unsupportedPhrases[operation] ?? 'generates no answers';
   return new RouterError('invalid_request', `Invalid value for 'model': \`${name}\` ${what}.`, { param: 'model' });
 }

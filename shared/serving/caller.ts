@@ -16,5 +16,6 @@ export interface Caller extends RequestOrigin {
   onLimitStatus(status: LimitStatus): void;
   /** Called before the router calls a tool that may change something. After this, a repetition of the request would call the tool again. */
   onEffects?(): void;
+  /** Whether the client has left. */
   isGone(): boolean;
 }

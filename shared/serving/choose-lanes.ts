@@ -5,19 +5,19 @@ import {
   type LivePool,
   type Placement,
 } from '#shared/broker/dispatch/workers/live-pool.ts';
-import { does, type Operation } from '#shared/core/operation.ts';
+import { canDo, type Operation } from '#shared/core/operation.ts';
 import { modelTiers, type Tier } from '#shared/core/tier.ts';
 import type { Needs } from '#shared/formats/client-format.ts';
 import { featureKey } from '#shared/formats/request-feature.ts';
 import type { Registry, RegistryTarget } from '#shared/registry/registry.ts';
-import { hasAll, requiredCapabilities } from './required-capabilities.ts';
+import { hasAllCapabilities, findRequiredCapabilities } from './required-capabilities.ts';
 import type { ResolvedModel } from './resolve-model.ts';
 
 /**
- * The share of the estimated input that a model's context must hold. A model is skipped only if its context is smaller, because the
- * input is an estimate; the engine decides whether the request fits.
+ * The share of the estimated input that a model's context must hold; models with less context are skipped. The share is below 1, because
+ * the input is an estimate, and the engine decides whether the request fits.
  */
-const certainPart = 0.8;
+const certainShare = 0.8;
 
 export interface LaneRequest {
   model: ResolvedModel;
@@ -30,7 +30,7 @@ export interface LaneRequest {
 interface LaneNeeds extends Needs {
   operation: Operation;
   format: string;
-  /** See `requiredCapabilities`. */
+  /** See `findRequiredCapabilities`. */
   required: readonly Capability[];
 }
 
@@ -42,10 +42,10 @@ export interface LaneRules {
 }
 
 interface Candidate extends Placement {
-  able: boolean;
+  isAble: boolean;
   contextWindow: number;
   /** Whether the model can think, if the request asks for thinking; true for other requests. */
-  prefers: boolean;
+  isPreferred: boolean;
   /** Position in the order of targets or tiers; lower is better. */
   rank: number;
 }
@@ -63,37 +63,42 @@ export function chooseLanes(
   pools: Iterable<LivePool>,
   avoid: ReadonlySet<string>,
 ): Placement[] {
-  const needs: LaneNeeds = { ...statedNeeds, operation, format, required: requiredCapabilities(statedNeeds, format) };
+  const needs: LaneNeeds = {
+    ...statedNeeds,
+    operation,
+    format,
+    required: findRequiredCapabilities(statedNeeds, format),
+  };
   const candidates: Candidate[] = [];
-  const ruled: Candidate[] = [];
+  const ruleCandidates: Candidate[] = [];
   for (const pool of pools) {
     if (pool.tier === 'tools' || !pool.formats.includes(format) || !hasWorkerBesides(pool, avoid)) continue;
     const candidate =
       model.kind === 'auto'
-        ? anyModel(pool, needs, auto, priceOf, permits)
-        : permits(pool.tier) && namedModel(pool, needs, model.targets, model.rule);
+        ? chooseModel(pool, needs, auto, priceOf, permits)
+        : permits(pool.tier) && chooseTarget(pool, needs, model.targets, model.rule);
     if (candidate) candidates.push(candidate);
     if (model.kind !== 'auto' || !model.rule) continue;
     const { targets, path } = model.rule;
-    const permitted = targets.filter((target) => permits(pool.tier, target.model));
-    const target = namedModel(pool, needs, permitted, path);
-    if (target?.able) ruled.push(target);
+    const permittedTargets = targets.filter((target) => permits(pool.tier, target.model));
+    const target = chooseTarget(pool, needs, permittedTargets, path);
+    if (target?.isAble) ruleCandidates.push(target);
   }
-  const able = ruled.length > 0 ? ruled : candidates.filter((candidate) => candidate.able);
+  const able = ruleCandidates.length > 0 ? ruleCandidates : candidates.filter((candidate) => candidate.isAble);
   // If no model is able, the request goes to the named model or to the models with the largest context, and the worker explains the
   // refusal.
-  const chosen = able.length > 0 ? able : model.kind === 'auto' ? largestContext(candidates) : candidates;
-  return chosen.length < 2 ? chosen : grouped(chosen.toSorted(compare));
+  const bestCandidates = able.length > 0 ? able : model.kind === 'auto' ? keepLargestContext(candidates) : candidates;
+  return bestCandidates.length < 2 ? bestCandidates : addGroups(bestCandidates.toSorted(compareCandidates));
 }
 
 /** Returns the candidates with the largest context, for a request that is too large for all models. */
-function largestContext(candidates: readonly Candidate[]): Candidate[] {
+function keepLargestContext(candidates: readonly Candidate[]): Candidate[] {
   const largest = Math.max(...candidates.map(({ contextWindow }) => contextWindow));
   return candidates.filter(({ contextWindow }) => contextWindow === largest);
 }
 
 /** Returns the first able target that the pool serves; if none is able, the first target that it serves. */
-function namedModel(
+function chooseTarget(
   pool: LivePool,
   needs: LaneNeeds,
   targets: readonly RegistryTarget[],
@@ -103,15 +108,15 @@ function namedModel(
   for (const [rank, { model: id, tier }] of targets.entries()) {
     if (tier !== undefined && tier !== pool.tier) continue;
     const model = pool.models.find((each) => each.id === id);
-    if (!model || !does(model, needs.operation)) continue;
-    const candidate = { pool, ...judged(model, needs), rank, rule };
-    if (candidate.able) return candidate;
+    if (!model || !canDo(model, needs.operation)) continue;
+    const candidate = { pool, ...judgeModel(model, needs), rank, rule };
+    if (candidate.isAble) return candidate;
     first ??= candidate;
   }
   return first;
 }
 
-function anyModel(
+function chooseModel(
   pool: LivePool,
   needs: LaneNeeds,
   auto: Registry['auto'],
@@ -120,35 +125,39 @@ function anyModel(
 ): Candidate | undefined {
   const rank = auto.tiers.findIndex((tier) => tier === pool.tier);
   if (rank < 0) return undefined;
-  const capable = pool.models
+  const capableModels = pool.models
     .filter(
       (model) =>
-        does(model, needs.operation) &&
+        canDo(model, needs.operation) &&
         permits(pool.tier, model.id) &&
         isAllowed(model.id, pool.tier, auto, priceOf) &&
-        hasAll(model, needs.required),
+        hasAllCapabilities(model, needs.required),
     )
-    .map((model) => judged(model, needs));
-  const able = capable.filter((each) => each.able);
-  const chosen = able.find(({ prefers }) => prefers) ?? able[0] ?? largest(capable);
-  return chosen && { pool, ...chosen, rank, maxWaitMs: auto.max_wait_ms[auto.tiers[rank] ?? 'gpu'] };
+    .map((model) => judgeModel(model, needs));
+  const able = capableModels.filter((each) => each.isAble);
+  const bestModel = able.find(({ isPreferred }) => isPreferred) ?? able[0] ?? findLargest(capableModels);
+  return bestModel && { pool, ...bestModel, rank, maxWaitMs: auto.max_wait_ms[auto.tiers[rank] ?? 'gpu'] };
 }
 
-function largest<Model extends { contextWindow: number }>(models: readonly Model[]): Model | undefined {
+function findLargest<Model extends { contextWindow: number }>(models: readonly Model[]): Model | undefined {
   return models.toSorted((a, b) => b.contextWindow - a.contextWindow)[0];
 }
 
-function judged(model: ModelInfo, needs: LaneNeeds): Pick<Candidate, 'model' | 'able' | 'contextWindow' | 'prefers'> {
+function judgeModel(
+  model: ModelInfo,
+  needs: LaneNeeds,
+): Pick<Candidate, 'model' | 'isAble' | 'contextWindow' | 'isPreferred'> {
   const { id, contextWindow = Number.POSITIVE_INFINITY } = model;
-  const fits = (needs.longestInput ?? needs.inputTokens) * certainPart <= contextWindow;
+  const fits = (needs.longestInput ?? needs.inputTokens) * certainShare <= contextWindow;
   return {
     model: id,
-    able: fits && hasAll(model, needs.required) && takesAll(model, needs),
+    isAble: fits && hasAllCapabilities(model, needs.required) && takesAllFeatures(model, needs),
     contextWindow,
-    prefers: !needs.thinking || model.capabilities.includes('thinking'),
+    isPreferred: !needs.thinking || model.capabilities.includes('thinking'),
   };
 }
 
+/** Whether the settings of `auto` allow a model: its name, and its price if they limit the price. */
 export function isAllowed(
   id: string,
   tier: Tier,
@@ -161,28 +170,32 @@ export function isAllowed(
 }
 
 /** Whether a model takes all features of the request. If no model does, the worker names the feature that it refuses. */
-function takesAll({ lacks }: ModelInfo, { features, format }: LaneNeeds): boolean {
+function takesAllFeatures({ lacks }: ModelInfo, { features, format }: LaneNeeds): boolean {
   return !lacks || !features?.some((name) => lacks.includes(featureKey(name, format)));
 }
 
-/** Gives the same group to candidates that differ only in their free slots. */
-function grouped(sorted: readonly Candidate[]): Candidate[] {
+/** Numbers the candidates by groups. The candidates of a group differ only in their free slots. */
+function addGroups(sorted: readonly Candidate[]): Candidate[] {
   let group = 0;
   return sorted.map((candidate, at) => {
-    const before = sorted[at - 1];
-    if (before && compareFit(before, candidate) !== 0) group += 1;
+    const previous = sorted[at - 1];
+    if (previous && compareFit(previous, candidate) !== 0) group += 1;
     return { ...candidate, group };
   });
 }
 
-function compare(a: Candidate, b: Candidate): number {
+function compareCandidates(a: Candidate, b: Candidate): number {
   return compareFit(a, b) || countFreeSlots(b.pool, b.model) - countFreeSlots(a.pool, a.model);
 }
 
 function compareFit(a: Candidate, b: Candidate): number {
-  return a.rank - b.rank || tierOrder(a.pool) - tierOrder(b.pool) || Number(b.prefers) - Number(a.prefers);
+  return (
+    a.rank - b.rank ||
+    findTierPosition(a.pool) - findTierPosition(b.pool) ||
+    Number(b.isPreferred) - Number(a.isPreferred)
+  );
 }
 
-function tierOrder({ tier }: LivePool): number {
+function findTierPosition({ tier }: LivePool): number {
   return modelTiers.findIndex((each) => each === tier);
 }

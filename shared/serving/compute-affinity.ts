@@ -5,13 +5,14 @@ import type { Conversation } from '#shared/formats/conversation.ts';
 export interface NamedSession {
   name: string;
   /** Whether a conversation starts over under the same name after a compaction. Nothing of its new prompt is cached then. */
-  restarts: boolean;
+  mayRestart: boolean;
 }
 
 /**
- * Computes a number of 32 bits that is the same for all requests of one conversation. It uses the session that the client names in headers
- * or body. If the client names none, it uses the start of the conversation; in a session that restarts, both. It also uses the owner of
- * what the key stores, so that no client reaches the worker of another owner's conversation by sending the same text.
+ * Computes a number of 32 bits that is the same for all requests of one conversation. The number depends on the session that the client
+ * names in headers or body, or on the start of the conversation if the client names no session; in a session that restarts, on both. It
+ * also depends on the owner of what the key stores, so that no client reaches the worker of another owner's conversation by sending the
+ * same text.
  * @param session the session that the client's headers name
  */
 export function computeAffinity(
@@ -19,7 +20,7 @@ export function computeAffinity(
   session: NamedSession | undefined,
   { name, start }: Conversation,
 ): number {
-  const isNamed = session === undefined ? name !== undefined : !session.restarts;
+  const isNamed = session === undefined ? name !== undefined : !session.mayRestart;
   const facts = [storeOwnerOf(identity), session?.name ?? '', name ?? '', isNamed ? '' : start];
   return hash('sha256', JSON.stringify(facts), 'buffer').readUInt32LE();
 }

@@ -5,7 +5,7 @@ import type { Tier } from '#shared/core/tier.ts';
 import type { RequestParameters } from '#shared/formats/client-format.ts';
 
 /** The output in tokens that is assumed if the client sets no limit. */
-const assumedOutput = 8_192;
+const assumedOutputTokens = 8_192;
 
 /** The input is estimated at four bytes per token; texts with three bytes per token are common. */
 const inputMargin = 4 / 3;
@@ -22,14 +22,14 @@ export function estimateAmount(
   priceOf: PriceLookup,
 ): Amount {
   const input = Math.ceil(needs.inputTokens * inputMargin);
-  let amount: Amount = { tokens: input + (maxOutput ?? assumedOutput), cost: 0 };
+  let amount: Amount = { tokens: input + (maxOutput ?? assumedOutputTokens), cost: 0 };
   for (const [index, { pool, model }] of placements.entries()) {
-    const most = pool.models.find(({ id }) => id === model)?.maxOutput ?? Number.POSITIVE_INFINITY;
-    const output = Math.min(maxOutput ?? assumedOutput, most);
-    const before = index === 0 ? { tokens: 0, cost: 0 } : amount;
+    const modelMax = pool.models.find(({ id }) => id === model)?.maxOutput ?? Number.POSITIVE_INFINITY;
+    const output = Math.min(maxOutput ?? assumedOutputTokens, modelMax);
+    const previous = index === 0 ? { tokens: 0, cost: 0 } : amount;
     amount = {
-      tokens: Math.max(before.tokens, input + output),
-      cost: Math.max(before.cost, computeMaxCost(input, output, priceOf(pool.tier, model), units)),
+      tokens: Math.max(previous.tokens, input + output),
+      cost: Math.max(previous.cost, computeMaxCost(input, output, priceOf(pool.tier, model), units)),
     };
   }
   return amount;

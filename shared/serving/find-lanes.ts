@@ -8,10 +8,10 @@ import type { Registry } from '#shared/registry/registry.ts';
 import { assertServed } from './assert-served.ts';
 import { chooseLanes } from './choose-lanes.ts';
 import type { PriceLookup } from './estimate-amount.ts';
-import { modelDenied, readKeyPermits, type KeyPermits } from './key-permits.ts';
-import { resolveRequestedName } from './requested-name.ts';
+import { modelDeniedError, readKeyPermits, type KeyPermits } from './key-permits.ts';
+import { resolveRequestedName } from './resolve-requested-name.ts';
 import { resolveModel, type ResolvedModel } from './resolve-model.ts';
-import { explainNoLane, type NoLane, type WaitsForWorker } from './why-no-lane.ts';
+import { explainNoLane, type NoLane, type WaitsForWorker } from './explain-no-lane.ts';
 
 export interface LanesRequest {
   parameters: RequestParameters;
@@ -28,8 +28,8 @@ export interface ModelLanes {
   permits: KeyPermits;
   /** Returns the pools that can serve the request right now, best first. Workers to avoid count as absent. */
   place: (avoid: ReadonlySet<string>) => Placement[];
-  /** Returns why there are no lanes, see `explainNoLane`. */
-  whyNone: (waits: WaitsForWorker) => NoLane | undefined;
+  /** Explains why there are no lanes, see `explainNoLane`. */
+  explainNone: (waits: WaitsForWorker) => NoLane | undefined;
 }
 
 /**
@@ -45,16 +45,20 @@ export function findLanes(
   const { needs } = parameters;
   const name = resolveRequestedName(parameters, models, workers);
   const permits = readKeyPermits(identity);
-  if (!permits.allowsName(name)) throw modelDenied(name);
+  if (!permits.allowsName(name)) throw modelDeniedError(name);
   const model = resolved ?? resolveModel(name, { models, auto }, sentFor);
   assertServed(model, name, operation, workers);
   const request = { model, needs, operation, format };
   const rules = { auto, priceOf, permits: permits.allowsLane };
-  const place = (avoid: ReadonlySet<string>, allowed = permits.allowsLane): Placement[] =>
+  const findPlacements = (avoid: ReadonlySet<string>, allowed = permits.allowsLane): Placement[] =>
     chooseLanes(request, { ...rules, permits: allowed }, workers.pools(), avoid);
-  const whyNone = (waits: WaitsForWorker): NoLane | undefined =>
+  const explainNone = (waits: WaitsForWorker): NoLane | undefined =>
     explainNoLane(name, request, rules, { pools: workers.pools(), lostPools: workers.lostPools(), ...waits });
-  if (permits.restricts && place(noWorkers).length === 0 && place(noWorkers, () => true).length > 0)
-    throw modelDenied(name);
-  return { name, model, permits, place: (avoid) => place(avoid), whyNone };
+  if (
+    permits.isRestricted &&
+    findPlacements(noWorkers).length === 0 &&
+    findPlacements(noWorkers, () => true).length > 0
+  )
+    throw modelDeniedError(name);
+  return { name, model, permits, place: (avoid) => findPlacements(avoid), explainNone };
 }

@@ -9,15 +9,15 @@ export interface RoutingRule {
 
 /**
  * Finds the rule that applies to a request: the rule for its agent type, otherwise the rule for its purpose.
- * @param at the registry path of the rules
+ * @param rulesPath the registry path of the rules
  */
 export function findRule(
   { agents, purposes }: RegistryRules,
   { agentType, purpose }: RequestPurpose,
-  at: string,
+  rulesPath: string,
 ): RoutingRule | undefined {
-  const ofAgent = agentType !== undefined && Object.hasOwn(agents, agentType) ? agents[agentType] : undefined;
-  if (ofAgent) return { path: `${at}.agents.${agentType}`, targets: ofAgent.targets };
-  const ofPurpose = purpose && purposes[purpose];
-  return ofPurpose && { path: `${at}.purposes.${purpose}`, targets: ofPurpose.targets };
+  const agentRule = agentType !== undefined && Object.hasOwn(agents, agentType) ? agents[agentType] : undefined;
+  if (agentRule) return { path: `${rulesPath}.agents.${agentType}`, targets: agentRule.targets };
+  const purposeRule = purpose && purposes[purpose];
+  return purposeRule && { path: `${rulesPath}.purposes.${purpose}`, targets: purposeRule.targets };
 }

@@ -14,8 +14,8 @@ export interface TiersParts {
 /**
  * Returns the tiers that may serve a request, including tiers without a worker, for which an autoscaler may start one.
  *
- * For `auto`: the tiers that can serve it now, and its tiers without any worker, whose models are unknown. For a model: the tiers that
- * serve or have served it, or that the registry names for it; all tiers of models if none is known.
+ * For `auto`: the tiers that can serve the request now, and the tiers of `auto` without any worker, whose models are unknown. For a model:
+ * the tiers that serve or have served the model, or that the registry names for it; all model tiers if no such tier is known.
  */
 export function findTiers(model: ResolvedModel, { auto, workers, permits, placements }: TiersParts): Tier[] {
   const tiers = new Set(placements.map(({ pool }) => pool.tier));
@@ -24,8 +24,8 @@ export function findTiers(model: ResolvedModel, { auto, workers, permits, placem
     for (const tier of auto.tiers) if (!populated.has(tier)) tiers.add(tier);
   } else {
     for (const target of model.targets) {
-      const known = workers.tiersOf(target.model);
-      for (const tier of target.tier === undefined ? known : [target.tier]) tiers.add(tier);
+      const knownTiers = workers.tiersOf(target.model);
+      for (const tier of target.tier === undefined ? knownTiers : [target.tier]) tiers.add(tier);
     }
     if (tiers.size === 0) for (const tier of modelTiers) tiers.add(tier);
   }

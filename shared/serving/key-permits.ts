@@ -5,15 +5,15 @@ import { autoModel } from './resolve-model.ts';
 
 export interface KeyPermits {
   /** Whether the key or its owner has any list of models or tiers. */
-  restricts: boolean;
+  isRestricted: boolean;
   allowsName: (name: string) => boolean;
   /** Whether a tier and, for `auto`, one of its models may serve a request. */
   allowsLane: (tier: Tier, model?: string) => boolean;
 }
 
 /**
- * Reads the permits of a key, within those of its owner. `auto` is always permitted. It chooses among the models of the list, or among all
- * models if the list contains `auto`. A registry name on the list is permitted with all its targets.
+ * Reads the permits of a key, within those of its owner. `auto` is always permitted. `auto` chooses among the models of the key's list, or
+ * among all models if the list contains `auto`. A registry name on the list is permitted with all its targets.
  */
 export function readKeyPermits({
   models,
@@ -24,7 +24,7 @@ export function readKeyPermits({
   // A list that contains `auto` does not restrict the choices of `auto`.
   const choices = lists.filter((list) => !list.includes(autoModel));
   return {
-    restricts: lists.length > 0 || tiers !== undefined,
+    isRestricted: lists.length > 0 || tiers !== undefined,
     allowsName: (name) => name === autoModel || lists.every((list) => list.includes(name)),
     allowsLane: (tier, model) =>
       (tiers === undefined || tiers.includes(tier)) &&
@@ -32,7 +32,7 @@ export function readKeyPermits({
   };
 }
 
-export function modelDenied(model: string): RouterError {
+export function modelDeniedError(model: string): RouterError {
   return new RouterError('permission_denied', `This key may not use the model \`${model}\`.`, { param: 'model' });
 }
 

@@ -7,7 +7,7 @@ import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 import type { PriceLookup } from './estimate-amount.ts';
 import { wasRefused } from './was-refused.ts';
-import { costOfRequest, getPlacementFacts, buildUsageRecord, type FinishedRequest } from './usage-record.ts';
+import { computeRequestCost, getPlacementFacts, buildUsageRecord, type FinishedRequest } from './usage-record.ts';
 
 export interface RecordParts {
   log: Logger;
@@ -15,27 +15,27 @@ export interface RecordParts {
   priceOf: PriceLookup;
   ledger: Pick<UsageLedger, 'add'>;
   /** Called for a refused job, see `wasRefused`; the ledger records all other requests. */
-  noteRefusal: (refusal: Refusal) => void;
+  onRefusal: (refusal: Refusal) => void;
 }
 
 /**
  * Creates the function that records a finished request. That function commits the reservation, writes ledger, metrics and trace, and logs
  * one line.
  */
-export function createRequestRecorder({ log, metrics, priceOf, ledger, noteRefusal }: RecordParts) {
+export function createRequestRecorder({ log, metrics, priceOf, ledger, onRefusal }: RecordParts) {
   return (request: FinishedRequest): void => {
     const { origin, format, operation, asked, purpose, report, usage, reservation } = request;
     const { requestId, identity, trace } = origin;
     const { attempts, state, error } = report;
     const { model, rule, tier, worker } = getPlacementFacts(report);
-    const cost = costOfRequest(request, priceOf);
-    // This comes first, because a reservation that is neither committed nor released is renewed as long as this process lives.
+    const cost = computeRequestCost(request, priceOf);
+    // The commit comes first, because a reservation that is neither committed nor released is renewed as long as this process lives.
     reservation?.commit({ tokens: usage.promptTokens + usage.completionTokens, cost });
     metrics.countJob(format, report);
     if (rule !== undefined) metrics.countRule(rule);
 
     const entry = buildUsageRecord(request, cost);
-    if (error && wasRefused(report)) noteRefusal({ requestId, error, key: identity, asked });
+    if (error && wasRefused(report)) onRefusal({ requestId, error, key: identity, asked });
     else ledger.add(entry);
 
     trace?.set({

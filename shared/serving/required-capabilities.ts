@@ -7,7 +7,7 @@ import type { RejectedCapability } from '#shared/formats/rejected-capability.ts'
  * answers.
  * @param format name of the client format
  */
-export function requiredCapabilities({ tools, vision, json, hosted = [] }: Needs, format: string): Capability[] {
+export function findRequiredCapabilities({ tools, vision, json, hosted = [] }: Needs, format: string): Capability[] {
   const required: Capability[] = hosted.map((kind) => hostedCapability(kind, format));
   if (tools) required.push('tools');
   if (vision) required.push('vision');
@@ -15,7 +15,10 @@ export function requiredCapabilities({ tools, vision, json, hosted = [] }: Needs
   return required;
 }
 
-export function hasAll({ capabilities }: Pick<ModelInfo, 'capabilities'>, required: readonly Capability[]): boolean {
+export function hasAllCapabilities(
+  { capabilities }: Pick<ModelInfo, 'capabilities'>,
+  required: readonly Capability[],
+): boolean {
   return required.every((each) => capabilities.includes(each));
 }
 

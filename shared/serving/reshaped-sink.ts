@@ -3,7 +3,7 @@ import type { ServedJob } from '#shared/broker/dispatch/job-sink.ts';
 import type { ModelSink } from './serve-model.ts';
 
 /** Converts an answer to another shape; returns undefined if the answer lacks something that the shape needs. */
-type AnswerShape = (whole: Buffer) => Buffer | undefined;
+type AnswerShape = (answer: Buffer) => Buffer | undefined;
 
 /** Passes an answer on in another shape. The answer must not be streamed. */
 export class ReshapedSink implements ModelSink {
@@ -36,8 +36,8 @@ export class ReshapedSink implements ModelSink {
   }
 
   end(bytes: Uint8Array): void {
-    const whole = this.#reshape(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
-    if (whole) this.#sink.end(whole);
+    const reshaped = this.#reshape(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+    if (reshaped) this.#sink.end(reshaped);
     else this.#sink.fail(new RouterError('upstream_failed', 'The upstream has not answered what was asked for.'));
   }
 

@@ -29,7 +29,7 @@ const noPurpose: RequestPurpose = { purpose: undefined, agentType: undefined };
 
 /**
  * Resolves a model name: `auto`, a registry name, or a model's own id. If a rule applies to the request, a registry name stands for the
- * rule's targets. Weighted targets are drawn once per request, so that all its attempts use the same order.
+ * rule's targets. Weighted targets are drawn once per request, so that all attempts use the same order.
  * @param random returns a number from 0 to below 1
  */
 export function resolveModel(
@@ -40,40 +40,40 @@ export function resolveModel(
 ): ResolvedModel {
   if (name === autoModel) {
     const rule = findRule(auto, purpose, autoModel);
-    return { kind: 'auto', rule: rule && { ...rule, targets: drawOrder(rule.targets, random) } };
+    return { kind: 'auto', rule: rule && { ...rule, targets: drawTargetOrder(rule.targets, random) } };
   }
   const entry = Object.hasOwn(models, name) ? models[name] : undefined;
   if (!entry) return { kind: 'named', targets: [{ model: name }], isRegistered: false, defaults: {}, hedge: [] };
   const { defaults, hedge } = entry;
   const rule = findRule(entry, purpose, `models.${name}`);
-  const targets = drawOrder(rule?.targets ?? entry.targets, random);
+  const targets = drawTargetOrder(rule?.targets ?? entry.targets, random);
   return { kind: 'named', rule: rule?.path, targets, isRegistered: true, defaults, hedge };
 }
 
-/** Returns the targets in order, except that a randomly drawn one comes first in each run of weighted neighbours. */
-export function drawOrder(targets: readonly RegistryTarget[], random: () => number): RegistryTarget[] {
+/** Returns the targets in order, except that a randomly drawn target comes first in each sequence of weighted neighbours. */
+export function drawTargetOrder(targets: readonly RegistryTarget[], random: () => number): RegistryTarget[] {
   const ordered: RegistryTarget[] = [];
-  let run: RegistryTarget[] = [];
+  let weighted: RegistryTarget[] = [];
   for (const target of [...targets, undefined]) {
     if (target?.weight !== undefined) {
-      run.push(target);
+      weighted.push(target);
       continue;
     }
-    ordered.push(...drawFirst(run, random));
-    run = [];
+    ordered.push(...drawFirst(weighted, random));
+    weighted = [];
     if (target) ordered.push(target);
   }
   return ordered;
 }
 
-function drawFirst(run: readonly RegistryTarget[], random: () => number): RegistryTarget[] {
-  const total = run.reduce((sum, { weight = 0 }) => sum + weight, 0);
+function drawFirst(weighted: readonly RegistryTarget[], random: () => number): RegistryTarget[] {
+  const total = weighted.reduce((sum, { weight = 0 }) => sum + weight, 0);
   let left = random() * total;
-  const drawn = run.find(({ weight = 0 }) => (left -= weight) < 0) ?? run[0];
-  return drawn ? [drawn, ...run.filter((target) => target !== drawn)] : [];
+  const drawnTarget = weighted.find(({ weight = 0 }) => (left -= weight) < 0) ?? weighted[0];
+  return drawnTarget ? [drawnTarget, ...weighted.filter((target) => target !== drawnTarget)] : [];
 }
 
-export function modelNotFound(model: string): RouterError {
+export function modelNotFoundError(model: string): RouterError {
   return new RouterError('model_not_found', `The model \`${model}\` does not exist or you do not have access to it.`, {
     param: 'model',
     details: { error_code: 'model_not_found', model },

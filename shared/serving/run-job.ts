@@ -9,7 +9,7 @@ import type { Caller } from './caller.ts';
 export interface RunningRequest {
   /** Cancels the request because its caller has left. */
   cancel: () => void;
-  /** Fails the request because its answer cannot be processed. Does nothing if it has ended. */
+  /** Fails the request because its answer cannot be processed. Does nothing if the request has ended. */
   fail: (error: RouterError) => void;
   /** Resolves when the request has ended, with any outcome, and is recorded. */
   finished: Promise<void>;
@@ -23,7 +23,7 @@ export interface JobDispatcher<Dispatched> {
 }
 
 /**
- * Dispatches one job. Releases its reservation if the job cannot begin, and passes it to `onOver` when the job ends.
+ * Dispatches one job. Releases the reservation if the job cannot begin, and passes the reservation to `onEnd` when the job ends.
  * @returns undefined if the caller has left
  */
 export function runJob<Dispatched extends Pick<Job, 'finished'>>(
@@ -33,7 +33,7 @@ export function runJob<Dispatched extends Pick<Job, 'finished'>>(
   sink: JobSink,
   caller: Pick<Caller, 'isGone'>,
   reservation: Reservation | undefined,
-  onOver: (report: JobReport, reservation: Reservation | undefined) => void,
+  onEnd: (report: JobReport, reservation: Reservation | undefined) => void,
 ): RunningRequest | undefined {
   if (caller.isGone()) {
     reservation?.release();
@@ -44,7 +44,7 @@ export function runJob<Dispatched extends Pick<Job, 'finished'>>(
     return {
       cancel: () => dispatcher.cancel(job),
       fail: (error) => dispatcher.fail(job, error),
-      finished: end(job, reservation, onOver),
+      finished: endJob(job, reservation, onEnd),
     };
   } catch (error) {
     reservation?.release();
@@ -52,16 +52,16 @@ export function runJob<Dispatched extends Pick<Job, 'finished'>>(
   }
 }
 
-async function end(
+async function endJob(
   job: Pick<Job, 'finished'>,
   reservation: Reservation | undefined,
-  onOver: (report: JobReport, reservation: Reservation | undefined) => void,
+  onEnd: (report: JobReport, reservation: Reservation | undefined) => void,
 ): Promise<void> {
   try {
-    onOver(await job.finished, reservation);
+    onEnd(await job.finished, reservation);
   } finally {
-    // Has no effect on a committed reservation. Without it, a reservation whose record failed would be renewed as long as this process
-    // lives.
+    // The release has no effect on a committed reservation. A reservation whose record failed would otherwise be renewed as long as this
+    // process lives.
     reservation?.release();
   }
 }

@@ -1,12 +1,13 @@
-import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
+import { storeOwnerOf, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { LimitKeeper, Reservation } from '#shared/accounts/limits/limit-keeper.ts';
 import type { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
-import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
+import type { JobRequest, RunningAgentTurn } from '#shared/broker/dispatch/job-request.ts';
 import { noWorkers } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
+import type { AgentTurn } from '#shared/core/agent-turn.ts';
 import type { Operation } from '#shared/core/operation.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { RequestPurpose } from '#shared/core/purpose.ts';
@@ -21,13 +22,12 @@ import { estimateAmount, type PriceLookup } from './estimate-amount.ts';
 import { findLanes } from './find-lanes.ts';
 import type { FinishedRequest } from './usage-record.ts';
 import type { Caller } from './caller.ts';
-import { createRunningTurn } from './running-turn.ts';
 import { getQueueSender } from './queue-sender.ts';
 import { zeroAmount, reserve } from './reserve.ts';
 import { runJob, type JobDispatcher, type RunningRequest } from './run-job.ts';
 import { createSplitDispatcher } from './splitting/split-job.ts';
 import { findTiers } from './find-tiers.ts';
-import { computeUsage } from './used-tokens.ts';
+import { computeUsage } from './compute-usage.ts';
 
 /** One object per process. */
 export interface ServingComponents {
@@ -39,7 +39,7 @@ export interface ServingComponents {
   hedges: Hedges;
   ownerKeys: Pick<OwnerKeys, 'deriveGrantKeys'>;
   /** The tools of the MCP servers that each person has linked; undefined if there are none. */
-  connected?: PersonalTools | undefined;
+  personalTools?: PersonalTools | undefined;
   /** Milliseconds that a request waits while no worker can serve it. */
   noWorkerMs: number;
   /** Called once for every dispatched request, when it has ended. */
@@ -55,12 +55,12 @@ export interface ModelRequest extends ClientRequest {
   answerId?: string | undefined;
   /** The client's headers that are sent to an upstream of the same format. */
   headers: Readonly<Record<string, string>> | undefined;
-  /** The session that the client's headers name; undefined if they name none. */
+  /** The session that the client's headers name; undefined if they name no session. */
   session: NamedSession | undefined;
   sentFor: RequestPurpose;
-  /** Milliseconds that the client waits for a worker; undefined if it sets no limit. */
+  /** Milliseconds that the client waits for a worker; undefined if the client sets no limit. */
   maxWaitMs: number | undefined;
-  /** Whether its stream may continue on another worker after the loss of its worker. Default true. */
+  /** Whether another worker may continue the stream when the worker of the stream is lost; default: true. */
   continues?: boolean | undefined;
   /** The models behind the name; undefined if the name is not resolved yet. */
   resolved?: ResolvedModel | undefined;
@@ -73,7 +73,7 @@ export interface ModelSink extends JobSink {
   keepBody?(): void;
   /**
    * Counts bytes of the answer that are kept in memory until it is complete.
-   * @throws RouterError `overloaded` if there are too many
+   * @throws RouterError `overloaded` if too many bytes are kept
    */
   hold?(bytes: number): void;
 }
@@ -95,20 +95,28 @@ export async function serveModel(
   const { needs, stream } = parameters;
   const { requestId, identity, trace } = caller;
   const { auto } = registry();
-  const { name, model, permits, place, whyNone } = findLanes({ workers, registry, priceOf }, request, identity);
+  const {
+    name,
+    model,
+    permits,
+    place: findPlacements,
+    explainNone,
+  } = findLanes({ workers, registry, priceOf }, request, identity);
   const waits = { noWorkerMs, maxWaitMs };
-  const refusal = place(noWorkers).length > 0 ? undefined : whyNone(waits);
+  const refusal = findPlacements(noWorkers).length > 0 ? undefined : explainNone(waits);
   if (refusal && !refusal.waits) throw refusal.error;
   const body = withDefaults(model.kind === 'named' ? model.defaults : {});
-  const counts = operation === 'count_tokens';
-  const maxOutput = outputLimit(parameters, model);
+  const isCount = operation === 'count_tokens';
+  const maxOutput = findOutputLimit(parameters, model);
   const amount = () =>
-    counts ? zeroAmount : estimateAmount({ needs, maxOutput, units: parameters.units }, place(noWorkers), priceOf);
+    isCount
+      ? zeroAmount
+      : estimateAmount({ needs, maxOutput, units: parameters.units }, findPlacements(noWorkers), priceOf);
   // A key without limits needs no call to Redis.
   const reservation = identity.limits.length === 0 ? undefined : await reserve(limits, caller, amount);
   const sender = getQueueSender(identity);
   // A count of tokens is not a turn of a conversation.
-  const turn = counts ? undefined : sentFor.turn;
+  const turn = isCount ? undefined : sentFor.turn;
   const job = {
     requestId,
     operation,
@@ -116,56 +124,64 @@ export async function serveModel(
     stream,
     trace,
     headers,
-    findPlacements: place,
+    findPlacements,
     maxWaitMs,
-    class: classOf(parameters, identity.class),
+    class: chooseClass(parameters, identity.class),
     sender,
     turn: turn && createRunningTurn(turn, identity),
     // JSON that must match a grammar cannot be continued in its middle.
     continues: stream && !needs.json && request.continues !== false,
     answerId: request.answerId,
-    unread: unreadOf(parameters, model),
+    unread: findUnreadLists(parameters, model),
     ownerKey: sealsAnswers ? ownerKeys.deriveGrantKeys(storeOwnerOf(identity)) : undefined,
     // A count of tokens uses no prompt cache.
-    affinity: counts
+    affinity: isCount
       ? undefined
       : parameters.conversation && computeAffinity(identity, session, parameters.conversation),
-    whyUnplaced: () => whyNone(waits)?.error,
-    tiers: () => findTiers(model, { auto, workers, permits, placements: place(noWorkers) }),
+    whyUnplaced: () => explainNone(waits)?.error,
+    tiers: () => findTiers(model, { auto, workers, permits, placements: findPlacements(noWorkers) }),
   };
   const bounds = { needs, maxOutput, units: parameters.units, bodyBytes: body.length };
-  const onOver = (reported: JobReport, reserved: Reservation | undefined): void => {
+  const onEnd = (reported: JobReport, reserved: Reservation | undefined): void => {
     const usage = computeUsage(reported, bounds, sink.relayedTokens);
     const report = reported.end ? { ...reported, end: { ...reported.end, usage } } : reported;
     const { purpose } = sentFor;
     record({ origin: caller, format, operation, asked: name, purpose, turn, report, usage, reservation: reserved });
   };
   const split = createSplitDispatcher(dispatcher, request.divisible, model.kind === 'named' ? model.defaults : {});
-  if (split) return runJob(split, job, body, sink, caller, reservation, onOver);
+  if (split) return runJob(split, job, body, sink, caller, reservation, onEnd);
   if (!stream || operation !== 'generate' || model.kind === 'auto' || !model.hedge.includes(job.class))
-    return runJob(dispatcher, job, body, sink, caller, reservation, onOver);
+    return runJob(dispatcher, job, body, sink, caller, reservation, onEnd);
   const hedging: JobDispatcher<HedgedJob> = {
     dispatch: (...args) => new HedgedJob({ dispatcher, hedges, name }, ...args),
     cancel: (hedged) => hedged.cancel(),
     fail: (hedged, error) => hedged.fail(error),
   };
-  return runJob(hedging, job, body, sink, caller, reservation, onOver);
+  return runJob(hedging, job, body, sink, caller, reservation, onEnd);
 }
 
-/** Returns the lists that the worker need not parse. If the registry adds fields, these may concern lists, so the worker parses all. */
-function unreadOf({ unread: lists, needs }: RequestParameters, model: ResolvedModel): JobRequest['unread'] {
+/** Returns the lists that the worker need not parse: none if the registry adds fields, because these may concern the lists. */
+function findUnreadLists({ unread: lists, needs }: RequestParameters, model: ResolvedModel): JobRequest['unread'] {
   if (!lists || (model.kind === 'named' && Object.keys(model.defaults).length > 0)) return undefined;
   return { lists, inputTokens: needs.inputTokens };
 }
 
 /** Returns the client's limit of output tokens, or the registry's default for clients that set none. */
-function outputLimit({ maxOutput }: RequestParameters, model: ResolvedModel): number | undefined {
+function findOutputLimit({ maxOutput }: RequestParameters, model: ResolvedModel): number | undefined {
   if (maxOutput !== undefined || model.kind === 'auto') return maxOutput;
-  const preset = model.defaults['max_completion_tokens'] ?? model.defaults['max_tokens'];
-  return typeof preset === 'number' ? preset : undefined;
+  const defaultLimit = model.defaults['max_completion_tokens'] ?? model.defaults['max_tokens'];
+  return typeof defaultLimit === 'number' ? defaultLimit : undefined;
 }
 
-/** Limits the class to that of the key. A client may lower the priority of a request, but not raise it. */
-function classOf({ serviceTier }: RequestParameters, ceiling: PriorityClass): PriorityClass {
+/** Returns the class of the key, or `low` if the client asks for `flex`. A client may lower the priority of a request, but not raise it. */
+function chooseClass({ serviceTier }: RequestParameters, ceiling: PriorityClass): PriorityClass {
   return serviceTier === 'flex' ? 'low' : ceiling;
+}
+
+/** Adds the key, and the person or team that owns the key, to a turn. */
+function createRunningTurn(
+  turn: AgentTurn,
+  { id, kind, ownerId = '' }: Pick<KeyIdentity, 'id' | 'kind' | 'ownerId'>,
+): RunningAgentTurn {
+  return { ...turn, key: id, user: kind === 'user' ? ownerId : '', team: kind === 'team' ? ownerId : '' };
 }

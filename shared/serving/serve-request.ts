@@ -10,7 +10,7 @@ import type { ListedTool } from './list-tools.ts';
 import { planHostedTools } from './hosted/plan-hosted.ts';
 import { runHostedCall } from './hosted/run-hosted-call.ts';
 import { readKeyPermits } from './key-permits.ts';
-import { resolveRequestedName } from './requested-name.ts';
+import { resolveRequestedName } from './resolve-requested-name.ts';
 import { resolveModel, type ResolvedModel } from './resolve-model.ts';
 import type { RunningRequest } from './run-job.ts';
 import { waitForTools } from './wait-for-tools.ts';
@@ -24,8 +24,8 @@ export interface ServableRequest extends ModelRequest {
 }
 
 /**
- * Serves one request, independent of HTTP. If it has hosted tools that no upstream runs, the router runs them. Each turn of the model, and
- * each call, is then a job of its own, with its own reservation and its own record.
+ * Serves one request, independent of HTTP. The router runs those hosted tools of the request that no upstream runs. Each turn of the model,
+ * and each call of a tool, is then a separate job with its own reservation and its own record.
  * @returns the running request; undefined if the caller has left
  * @throws RouterError as `serveModel`, `planHostedTools` and, for tools of an MCP server, `waitForTools` do
  */
@@ -40,32 +40,44 @@ export async function serveRequest(
   const registry = parts.registry();
   const name = resolveRequestedName(request.parameters, registry.models, parts.workers);
   const model = resolveModel(name, registry, request.sentFor);
-  const wantsServer = hosted.tools.some(({ kind }) => kind === 'mcp');
-  if (wantsServer) await waitForTools(parts, caller);
-  const connected = wantsServer ? await parts.connected?.list(caller) : undefined;
-  const runnable = plan(parts, { ...request, hosted }, model, caller, connected);
+  const wantsMcp = hosted.tools.some(({ kind }) => kind === 'mcp');
+  if (wantsMcp) await waitForTools(parts, caller);
+  const linkedTools = wantsMcp ? await parts.personalTools?.list(caller) : undefined;
+  const runnable = findRunnableTools(parts, { ...request, hosted }, model, caller, linkedTools);
   if (!runnable) return serveModel(parts, { ...request, resolved: model }, sink, caller);
-  if (runnable.length === 0) return serveModel(parts, { ...withoutNeed(request), resolved: model }, sink, caller);
-  if (operation === 'generate') return runLoop(parts, { ...request, hosted }, runnable, model, sink, caller);
-  const counted = { ...request, ...read(hosted.withFunctions(bodyOf(request, model), runnable)), resolved: model };
-  return serveModel(parts, withoutNeed(counted), sink, caller);
+  if (runnable.length === 0) return serveModel(parts, { ...withoutHostedNeed(request), resolved: model }, sink, caller);
+  if (operation === 'generate') return beginHostedLoop(parts, { ...request, hosted }, runnable, model, sink, caller);
+  const countRequest = {
+    ...request,
+    ...read(hosted.withFunctions(parseBody(request, model), runnable)),
+    resolved: model,
+  };
+  return serveModel(parts, withoutHostedNeed(countRequest), sink, caller);
 }
 
-function plan(
+function findRunnableTools(
   { workers, registry, priceOf }: ServingComponents,
   { hosted, parameters: { needs }, operation, format }: ModelRequest & { hosted: HostedRequest },
   model: ResolvedModel,
   { identity }: Caller,
-  connected: readonly ListedTool[] = [],
+  linkedTools: readonly ListedTool[] = [],
 ): RunnableTool[] | undefined {
   const { auto, hosted_tools: hostedTools } = registry();
   const pools = [...workers.pools()];
   const rules = { auto, priceOf, permits: readKeyPermits(identity).allowsLane };
   const placements = chooseLanes({ model, needs, operation, format }, rules, pools, noWorkers);
-  return planHostedTools(hosted, { settings: hostedTools, pools, format, identity, model, placements, connected });
+  return planHostedTools(hosted, {
+    settings: hostedTools,
+    pools,
+    format,
+    identity,
+    model,
+    placements,
+    linkedTools,
+  });
 }
 
-function runLoop(
+function beginHostedLoop(
   parts: ServingComponents,
   request: ServableRequest & { hosted: HostedRequest },
   runnable: readonly RunnableTool[],
@@ -76,33 +88,39 @@ function runLoop(
   const { hosted_tools: settings } = parts.registry();
   const { requestId, identity, trace } = caller;
   // The headers that report the limit status were sent with the first turn.
-  const later: Caller = { requestId, identity, trace, onLimitStatus: () => undefined, isGone: () => caller.isGone() };
+  const laterCaller: Caller = {
+    requestId,
+    identity,
+    trace,
+    onLimitStatus: () => undefined,
+    isGone: () => caller.isGone(),
+  };
   sink.keepBody?.();
   return HostedLoop.begin({
-    answer: request.hosted.createAnswer(bodyOf(request, model), runnable),
+    answer: request.hosted.createAnswer(parseBody(request, model), runnable),
     sink,
     stream: request.parameters.stream,
-    count: () => request.openStream({ requestId }),
+    createCounter: () => request.openStream({ requestId }),
     bounds: settings,
-    ask(body, turnSink, before) {
-      const resolved = before ? stayingWith(before, model, parts) : model;
+    ask(body, turnSink, previous) {
+      const resolved = previous ? preferModel(previous, model, parts) : model;
       // The client's own tools ran before the first turn.
-      const sentFor = before ? withoutTools(request.sentFor) : request.sentFor;
+      const sentFor = previous ? withoutTools(request.sentFor) : request.sentFor;
       const turn = { ...request, ...request.read(body), sentFor, resolved };
-      return serveModel(parts, withoutNeed(turn), turnSink, before ? later : caller);
+      return serveModel(parts, withoutHostedNeed(turn), turnSink, previous ? laterCaller : caller);
     },
     call(call, signal, onKeepAlive) {
       if (call.hosted.kind === 'mcp') caller.onEffects?.();
-      return runHostedCall({ ...parts, settings }, call, later, signal, onKeepAlive);
+      return runHostedCall({ ...parts, settings }, call, laterCaller, signal, onKeepAlive);
     },
   });
 }
 
 /**
- * Removes the need for hosted tools, for upstreams that run none of them. The request can do without hosted tools that the router does
- * not run either.
+ * Removes the need for hosted tools, so that upstreams that run none of them can serve the request. Hosted tools that the router does not
+ * run either are optional for the request.
  */
-function withoutNeed(request: ModelRequest): ModelRequest {
+function withoutHostedNeed(request: ModelRequest): ModelRequest {
   const { parameters } = request;
   return { ...request, parameters: { ...parameters, needs: { ...parameters.needs, hosted: undefined } } };
 }
@@ -112,12 +130,12 @@ function withoutTools({ turn, ...sentFor }: RequestPurpose): RequestPurpose {
 }
 
 /** Parses the request's body, which its format has validated. */
-function bodyOf({ withDefaults }: ModelRequest, model: ResolvedModel): JsonObject {
+function parseBody({ withDefaults }: ModelRequest, model: ResolvedModel): JsonObject {
   return JSON.parse(withDefaults(model.kind === 'named' ? model.defaults : {}).toString()) as JsonObject;
 }
 
-/** Prefers the model of the previous turn as long as it is served, because the next turn continues its text. */
-function stayingWith(
+/** Puts the model of the previous turn first as long as a worker serves it, because the next turn continues the text of that model. */
+function preferModel(
   { pool, model, rule }: Placement,
   resolved: ResolvedModel,
   { workers }: ServingComponents,

@@ -5,7 +5,7 @@ import { noUsage } from '#shared/core/usage.ts';
 import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
 import { hasToolName } from '#shared/broker/contract/announcement.ts';
 import { requireToolsTier } from './key-permits.ts';
-import { isToolDenied, toolDenied, readToolPermits, type ToolPermits } from './tool-permits.ts';
+import { isToolDenied, toolDeniedError, readToolPermits, type ToolPermits } from './tool-permits.ts';
 import type { Caller } from './caller.ts';
 import { getQueueSender } from './queue-sender.ts';
 import { zeroAmount, reserve } from './reserve.ts';
@@ -21,7 +21,7 @@ import {
 
 export type ToolComponents = Pick<
   ServingComponents,
-  'dispatcher' | 'workers' | 'limits' | 'record' | 'connected' | 'noWorkerMs'
+  'dispatcher' | 'workers' | 'limits' | 'record' | 'personalTools' | 'noWorkerMs'
 >;
 
 /**
@@ -36,14 +36,14 @@ export async function serveTool(
   sink: JobSink,
   caller: Caller,
 ): Promise<RunningRequest | undefined> {
-  const { workers, connected } = parts;
+  const { workers, personalTools } = parts;
   const { tool } = request;
   const { identity } = caller;
   requireToolsTier(identity);
-  const serve = await connected?.find(tool, caller);
-  if (serve) return serve(request, sink, caller);
+  const serveCall = await personalTools?.find(tool, caller);
+  if (serveCall) return serveCall(request, sink, caller);
   const permits = readToolPermits(identity);
-  if (isToolDenied(permits, tool, workers.pools())) throw toolDenied(tool);
+  if (isToolDenied(permits, tool, workers.pools())) throw toolDeniedError(tool);
   if (!workers.isKnownTool(tool)) {
     const message = `The tool '${tool}' does not exist, or no worker has ever had it here.`;
     throw new RouterError('not_found', message, { param: 'tool' });
@@ -94,7 +94,7 @@ export async function runToolJob(
  * pool.
  */
 export function chooseToolLanes(
-  called: string,
+  calledName: string,
   pools: Iterable<LivePool>,
   avoid: ReadonlySet<string>,
   { allows }: Pick<ToolPermits, 'allows'>,
@@ -103,7 +103,7 @@ export function chooseToolLanes(
     .filter(({ tier, formats }) => tier === 'tools' && formats.includes('tools'))
     .flatMap((pool) => {
       const tool = hasWorkerBesides(pool, avoid)
-        ? pool.tools.find((each) => hasToolName(each, called) && allows(each))
+        ? pool.tools.find((each) => hasToolName(each, calledName) && allows(each))
         : undefined;
       return tool ? [{ pool, model: tool.name }] : [];
     })

@@ -7,7 +7,7 @@ import { RouterError } from '#shared/core/errors.ts';
 export interface ToolPermits {
   allows: (tool: Pick<ToolInfo, 'name' | 'givenName' | 'server'>) => boolean;
   /** Whether the key may call a tool with this name that no connected worker has now. */
-  mayAllow: (called: string) => boolean;
+  mayAllow: (calledName: string) => boolean;
 }
 
 /** Parses a key's list of tools: names of tools, and `<server>/*` for all tools of an MCP server. */
@@ -18,16 +18,16 @@ export function readToolPermits({ tools }: Pick<KeyIdentity, 'tools'>): ToolPerm
   return {
     allows: ({ name, givenName = name, server }) =>
       entries.has(name) || entries.has(givenName) || (server !== undefined && entries.has(contentName(server))),
-    mayAllow: (called) => hasServers || entries.has(called),
+    mayAllow: (calledName) => hasServers || entries.has(calledName),
   };
 }
 
 /** Whether a key may not call a tool of this name, considering the tools of the connected workers. */
-export function isToolDenied(permits: ToolPermits, called: string, pools: Iterable<LivePool>): boolean {
-  const offered = [...pools].flatMap(({ tools }) => tools.filter((tool) => hasToolName(tool, called)));
-  return offered.length > 0 ? !offered.some((tool) => permits.allows(tool)) : !permits.mayAllow(called);
+export function isToolDenied(permits: ToolPermits, calledName: string, pools: Iterable<LivePool>): boolean {
+  const sameNameTools = [...pools].flatMap(({ tools }) => tools.filter((tool) => hasToolName(tool, calledName)));
+  return sameNameTools.length > 0 ? !sameNameTools.some((tool) => permits.allows(tool)) : !permits.mayAllow(calledName);
 }
 
-export function toolDenied(tool: string): RouterError {
+export function toolDeniedError(tool: string): RouterError {
   return new RouterError('permission_denied', `This key may not use the tool \`${tool}\`.`, { param: 'tool' });
 }

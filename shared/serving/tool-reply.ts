@@ -39,9 +39,9 @@ export class ToolReply implements JobSink {
 
   data(bytes: Uint8Array): void {
     try {
-      this.#read(Buffer.from(bytes));
+      this.#readEvents(Buffer.from(bytes));
     } catch (error) {
-      this.#settle.reject(unreadable(error));
+      this.#settle.reject(unreadableError(error));
     }
   }
 
@@ -51,13 +51,13 @@ export class ToolReply implements JobSink {
 
   end(bytes: Uint8Array): void {
     try {
-      if (this.#onProgress) this.#read(Buffer.from(bytes));
+      if (this.#onProgress) this.#readEvents(Buffer.from(bytes));
       else this.#result = decodeToolResult(Buffer.from(bytes).toString());
     } catch (error) {
-      this.#settle.reject(unreadable(error));
+      this.#settle.reject(unreadableError(error));
     }
     if (this.#result) this.#settle.resolve(this.#result);
-    else this.#settle.reject(unreadable(undefined));
+    else this.#settle.reject(unreadableError(undefined));
   }
 
   fail(error: RouterError): void {
@@ -65,7 +65,7 @@ export class ToolReply implements JobSink {
   }
 
   /** Parses all complete lines and keeps the rest for the next bytes. */
-  #read(bytes: Buffer): void {
+  #readEvents(bytes: Buffer): void {
     let rest = bytes;
     for (let end = rest.indexOf('\n'); end >= 0; end = rest.indexOf('\n')) {
       const line = Buffer.concat([...this.#partial, rest.subarray(0, end)]).toString();
@@ -82,6 +82,6 @@ export class ToolReply implements JobSink {
   }
 }
 
-function unreadable(cause: unknown): RouterError {
+function unreadableError(cause: unknown): RouterError {
   return new RouterError('internal', "The tool's answer could not be read.", { cause });
 }

@@ -24,7 +24,7 @@ export interface FinishedRequest {
   reservation: Reservation | undefined;
 }
 
-/** Returns the model, tier and worker that served a request, and the rule that chose them; undefined fields if no worker did. */
+/** Returns the model, tier and worker that served a request, and the rule that chose them; all undefined if no worker served it. */
 export function getPlacementFacts({ attempt }: Pick<JobReport, 'attempt'>): {
   model: string | undefined;
   rule: string | undefined;
@@ -37,7 +37,7 @@ export function getPlacementFacts({ attempt }: Pick<JobReport, 'attempt'>): {
 }
 
 /** Computes the cost of a request in nano-dollars; 0 if no worker served it. */
-export function costOfRequest(
+export function computeRequestCost(
   { report, usage }: Pick<FinishedRequest, 'report' | 'usage'>,
   priceOf: PriceLookup,
 ): number {
@@ -66,36 +66,36 @@ export function buildUsageRecord(request: FinishedRequest, cost: number): UsageR
     outcome: state === 'cancelled' || state === 'done' ? state : 'failed',
     code: error?.code,
     attempts,
-    queueMs: since(queuedAt, claimedAt),
-    firstTokenMs: since(queuedAt, firstByteAt),
-    totalMs: since(queuedAt, endedAt) ?? 0,
+    queueMs: computeMsBetween(queuedAt, claimedAt),
+    firstTokenMs: computeMsBetween(queuedAt, firstByteAt),
+    totalMs: computeMsBetween(queuedAt, endedAt) ?? 0,
     promptTokens,
     cachedTokens,
     completionTokens,
     reasoningTokens,
     ...usage.units,
     cost,
-    ...(report.timeline.length > 0 && { timeline: timelineOf(report) }),
+    ...(report.timeline.length > 0 && { timeline: toTimeline(report) }),
   };
 }
 
-/** Converts the attempts of a job to times since it was queued. If there are many, keeps the first ones and the last. */
-function timelineOf({ queuedAt, timeline }: Pick<JobReport, 'queuedAt' | 'timeline'>): UsageAttempt[] {
+/** Converts the attempts of a job to times since the job was queued. If there are many attempts, keeps the first ones and the last one. */
+function toTimeline({ queuedAt, timeline }: Pick<JobReport, 'queuedAt' | 'timeline'>): UsageAttempt[] {
   const { length } = timeline;
   return timeline
     .filter((_, index) => index < maxTimelineAttempts - 1 || index === length - 1)
     .map(({ worker, isOffered, waitingSince, givenAt, begunAt, firstDataAt, endedAt, end }) => ({
       worker,
       offered: isOffered,
-      waitMs: since(queuedAt, waitingSince) ?? 0,
-      givenMs: since(queuedAt, givenAt) ?? 0,
-      begunMs: since(queuedAt, begunAt),
-      firstMs: since(queuedAt, firstDataAt),
-      endMs: since(queuedAt, endedAt) ?? 0,
+      waitMs: computeMsBetween(queuedAt, waitingSince) ?? 0,
+      givenMs: computeMsBetween(queuedAt, givenAt) ?? 0,
+      begunMs: computeMsBetween(queuedAt, begunAt),
+      firstMs: computeMsBetween(queuedAt, firstDataAt),
+      endMs: computeMsBetween(queuedAt, endedAt) ?? 0,
       end,
     }));
 }
 
-function since(start: number, end: number | undefined): number | undefined {
+function computeMsBetween(start: number, end: number | undefined): number | undefined {
   return end === undefined ? undefined : Math.round((end - start) * 10) / 10;
 }

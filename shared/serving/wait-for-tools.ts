@@ -3,7 +3,7 @@ import { hasWorkerBesides, noWorkers } from '#shared/broker/dispatch/workers/liv
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { RouterError } from '#shared/core/errors.ts';
 
-const lookEveryMs = 50;
+const checkEveryMs = 50;
 
 export interface WaitForToolsParts {
   workers: Pick<LiveWorkers, 'pools' | 'lostPools'>;
@@ -12,8 +12,8 @@ export interface WaitForToolsParts {
 }
 
 /**
- * Waits, as calls do, while the workers that had tools have been lost for less than a minute. A list without their tools would be wrong,
- * and clients keep it. Resolves at once if a worker of the tools tier takes calls, and when the caller has left.
+ * Waits for workers with tools, as calls do, if such workers were lost less than a minute ago. A list without their tools would be wrong,
+ * and clients keep the list. Resolves when a worker of the tools tier takes calls, the minute is over, or the caller has left.
  * @throws RouterError `no_worker_available` after `noWorkerMs`
  */
 export async function waitForTools(
@@ -22,8 +22,8 @@ export async function waitForTools(
 ): Promise<void> {
   for (
     const endsAt = performance.now() + noWorkerMs;
-    areToolsAway(workers) && !caller.isGone();
-    await sleep(lookEveryMs)
+    areToolsLost(workers) && !caller.isGone();
+    await sleep(checkEveryMs)
   ) {
     if (performance.now() < endsAt) continue;
     const message = 'No worker that has the tools is connected.';
@@ -31,7 +31,7 @@ export async function waitForTools(
   }
 }
 
-function areToolsAway(workers: WaitForToolsParts['workers']): boolean {
+function areToolsLost(workers: WaitForToolsParts['workers']): boolean {
   if (!workers.lostPools().some(({ tools }) => tools.length > 0)) return false;
   for (const pool of workers.pools()) if (pool.tier === 'tools' && hasWorkerBesides(pool, noWorkers)) return false;
   return true;

@@ -2,12 +2,12 @@ import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { ErrorCode } from '#shared/core/errors.ts';
 
 /**
- * Codes of jobs that were refused because their queue is full or longer than they may wait, or because such a request has killed two
+ * Codes of jobs that were refused because the queue is full or longer than the job may wait, or because the same request has killed two
  * workers.
  */
-const codes: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['overloaded', 'workers_died']);
+const refusalCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['overloaded', 'workers_died']);
 
 /** Whether a job was refused before any worker got it. A job that waited until a timeout was not refused. */
 export function wasRefused({ attempts, error }: Pick<JobReport, 'attempts' | 'error'>): boolean {
-  return attempts === 0 && error !== undefined && codes.has(error.code);
+  return attempts === 0 && error !== undefined && refusalCodes.has(error.code);
 }

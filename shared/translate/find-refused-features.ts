@@ -15,7 +15,7 @@ export function findRefusedFeatures<Request>(
 ): string[] {
   return translations.flatMap((translation) => {
     const { name: format, features } = translation.client;
-    const lacked = (features?.all ?? []).filter(({ example }) => refuses(translation, example, traits));
+    const lacked = (features?.features ?? []).filter(({ example }) => refuses(translation, example, traits));
     return lacked.map(({ name }) => featureKey(name, format));
   });
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import { createMultiKeySealer, type Sealer } from '#shared/core/seal.ts';
-import { newAnswerId } from '#shared/formats/answer-id.ts';
+import { createAnswerId } from '#shared/formats/answer-id.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import type { AnswerContext } from '#shared/translate/translation.ts';
 
@@ -36,7 +36,7 @@ export function createAnswerContext(
 ): AnswerContext {
   const { model, job, promptTokens, recalled, origin, usageChunk } = options;
   return {
-    id: job.answerId ?? newAnswerId(client),
+    id: job.answerId ?? createAnswerId(client),
     model,
     created: nowInSeconds(),
     now: nowInSeconds,

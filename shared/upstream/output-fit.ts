@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { maxOutput } from '#shared/formats/context-overflow.ts';
+import { readOutputBound } from '#shared/formats/context-overflow.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { completionsUpstream } from '#shared/translate/upstreams/completions/completions-upstream.ts';
 import { responsesUpstream } from '#shared/translate/upstreams/responses/responses-upstream.ts';
@@ -66,7 +66,7 @@ export class OutputFit {
    */
   async lowerLimit(error: unknown): Promise<FittedRequest | undefined> {
     const parts = this.#parts;
-    const maximum = error instanceof RouterError ? maxOutput(error.details) : undefined;
+    const maximum = error instanceof RouterError ? readOutputBound(error.details) : undefined;
     if (!parts || !maximum || this.#fits === maxFits) return undefined;
     const fields = limitFields.filter((field) => typeof parts.request[field] === 'number');
     const room = maximum.tokens ?? maximum.context - (maximum.input ?? (await parts.countInput()));

@@ -2,7 +2,7 @@ import { isFailing } from '#shared/broker/contract/announcement.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { createAdminServer, type Readiness } from '#shared/core/admin-server.ts';
 import { listen } from '#shared/core/listen.ts';
-import { createServiceRegistry, watchDependencies } from '#shared/core/metrics/service-registry.ts';
+import { createServiceRegistry, registerDependencyGauges } from '#shared/core/metrics/service-registry.ts';
 import { WorkerMetrics, type WorkerStatus } from './worker-metrics.ts';
 import type { Registry } from 'prom-client';
 import type { Releases } from '#shared/core/release.ts';
@@ -64,7 +64,7 @@ export async function openWorkerAdmin({ service, config, log, releases }: Worker
   const registry = createServiceRegistry(service);
   const metrics = new WorkerMetrics(registry, readStatus);
   // A worker that waits for its engine is not connected to the broker yet, which must not raise an alert.
-  watchDependencies(registry, { nats: () => followed?.broker.roundTripMs() });
+  registerDependencyGauges(registry, { nats: () => followed?.broker.roundTripMs() });
   if (config.ADMIN_PORT !== undefined) {
     const server = createAdminServer({ log, registry, health: readHealth });
     await listen(server, config.ADMIN_PORT, config.ADMIN_HOST, releases);

@@ -124,7 +124,7 @@ export class WorkerMetrics implements WorkerMeter {
   }
 
   countJob({ format, operation, model: name, outcome, code, ms }: MeteredJob): void {
-    const model = this.#models.labelFor(name);
+    const model = this.#models.toLabel(name);
     const labels = { format, operation, model };
     const key = `${format} ${operation} ${model}`;
     getOrBind(this.#boundJobs, `${key} ${outcome}`, () => this.#jobs.bind({ ...labels, outcome })).add();

@@ -9,7 +9,7 @@ import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { createOwnedKey, rotateKey } from '#shared/accounts/keys/create-key.ts';
 import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
-import { validationJob } from '#shared/background/batch-jobs.ts';
+import { createValidationJob } from '#shared/background/batch-jobs.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { parseFileId } from '#shared/files/file-id.ts';
 import { made } from '../helpers/accounts/made.ts';
@@ -80,7 +80,7 @@ describe('a batch', () => {
     const expiresAt = createdAt + 8_000;
     const inputFile = parseFileId(file.id) ?? '';
     await batchesIn(redis).create({ id, owner, key: owner, ...what, inputFile, createdAt, expiresAt, total: 0 });
-    await openJobs().add(validationJob(id));
+    await openJobs().add(createValidationJob(id));
     const batch = await untilBatch(openai, id);
     expect(batch.status).toBe('expired');
     expect(ids(await resultsOf(openai, batch.output_file_id))).toEqual(ids(quick));
@@ -322,7 +322,7 @@ describe('a batch runner', () => {
   async function openScheduled(): Promise<(work: string) => Promise<void>> {
     const jobs = openJobs();
     let count = 0;
-    await until(async () => (await jobs.counts()).scheduled.delayed > 0);
+    await until(async () => (await jobs.countAll()).scheduled.delayed > 0);
     return async (work) => {
       await jobs.add({ queue: 'scheduled', id: `${work}-${Date.now()}-${count++}`, data: { work } });
       await sleep(100);

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { contextOverflow } from '#shared/formats/context-overflow.ts';
-import { messagesErrorAnswer } from '#shared/formats/messages/error.ts';
+import { createOverflowError } from '#shared/formats/context-overflow.ts';
+import { createMessagesErrorAnswer } from '#shared/formats/messages/error.ts';
 import { rejectionDetails } from '#shared/formats/rejected-capability.ts';
 import { unsupportedInMessages } from '#shared/translate/unsupported.ts';
 import { converseWithClaude } from '../helpers/clis/converse-with-claude.ts';
@@ -175,7 +175,7 @@ describe('Claude Code on a native upstream', () => {
   const refused = (message: string) => ({ status: 400, error: { type: 'invalid_request_error', message } });
   /** One of the router's own. */
   const refusedBy = (error: RouterError) => {
-    const { status, body } = messagesErrorAnswer(error, 'r');
+    const { status, body } = createMessagesErrorAnswer(error, 'r');
     return { status, error: { ...body.error } };
   };
   const has = (part: string) => (call: MessagesCall) => JSON.stringify(call.body.messages).includes(part);
@@ -205,7 +205,7 @@ describe('Claude Code on a native upstream', () => {
     ],
     [
       'so many output tokens, by an error of the router',
-      refusedBy(contextOverflow({ input: 30_000, output: 32_000, maximum: 40_000 })),
+      refusedBy(createOverflowError({ input: 30_000, output: 32_000, maximum: 40_000 })),
       ({ body }) => Number(body['max_tokens']) > 10_000,
     ],
   ])('asks again without what is refused: %s', async (_, refusal, isWith) => {

@@ -45,7 +45,7 @@ export class ErrorView {
   read(now = Date.now()): ErrorRateSnapshot {
     const second = Math.floor(now / 1_000);
     const isWhole = performance.now() - this.#since >= windowSeconds * 1_000;
-    return { requests: this.#requests.total(second), faults: this.#faults.total(second), isWhole };
+    return { requests: this.#requests.totalUpTo(second), faults: this.#faults.totalUpTo(second), isWhole };
   }
 
   /** Adds those seconds of the stats that were not counted yet, dated by the clock of this process. */

@@ -109,7 +109,7 @@ async function createStoppedResults(
     else {
       const requestId = `${batch.id}_${number}_${line}`;
       const { customId } = await readLine(formats.batch, bytes, batch.endpoint, task);
-      const text = formats.batch.unfinished(customId, requestId, outcome);
+      const text = formats.batch.toUnfinishedLine(customId, requestId, outcome);
       results.set(line, { outcome: 'errored', text });
     }
     line += 1;

@@ -1,5 +1,5 @@
 import type { BatchProblem, BatchRecord } from '#shared/accounts/batches/batch-record.ts';
-import { endingJob } from '#shared/background/batch-jobs.ts';
+import { createEndingJob } from '#shared/background/batch-jobs.ts';
 import type { BatchDependencies } from './batch-dependencies.ts';
 
 /**
@@ -13,5 +13,5 @@ export async function failBatch(
 ): Promise<void> {
   log.info({ batch: id, problems: problems.length }, 'a batch has failed');
   await batches.move(id, { from: state, to: 'failed', fields: { problems: [...problems] }, timed: 'failedAt' });
-  await jobs.add(endingJob(id));
+  await jobs.add(createEndingJob(id));
 }

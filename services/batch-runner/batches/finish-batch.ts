@@ -38,7 +38,7 @@ export async function finishBatch(parts: BatchDependencies, { batch: id }: Batch
       const hasEnded = await batches.move(id, createEndMove(joining, joined, parts.resultsKeptMs));
       if (hasEnded) {
         log.info({ batch: id }, 'a batch has ended');
-        for (const { noteKept } of Object.values(joined.uploads)) noteKept();
+        for (const { countStored } of Object.values(joined.uploads)) countStored();
       }
     } finally {
       await discardUploads(joined);

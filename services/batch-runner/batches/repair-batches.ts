@@ -1,7 +1,7 @@
 import { findLastProgress, findStopReason, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
-import { endingJob, sliceJob, validationJob } from '#shared/background/batch-jobs.ts';
+import { createEndingJob, createSliceJob, createValidationJob } from '#shared/background/batch-jobs.ts';
 import type { Logger } from '#shared/core/log.ts';
 
 /** Milliseconds without progress after which a batch is checked. */
@@ -9,7 +9,7 @@ const idleMs = 15_000;
 
 export interface RepairParts {
   batches: Pick<BatchWork, 'listOpen' | 'listEndedSlices'>;
-  jobs: Pick<BackgroundJobs, 'add' | 'addAll' | 'isUnderWay' | 'nextPriority'>;
+  jobs: Pick<BackgroundJobs, 'add' | 'addAll' | 'isUnderWay' | 'findNextPriority'>;
   log: Pick<Logger, 'warn'>;
 }
 
@@ -38,17 +38,17 @@ function isIdle(batch: BatchRecord, now: number): boolean {
 
 async function addMissingJobs({ batches, jobs }: RepairParts, batch: BatchRecord): Promise<void> {
   const { id, state, slices, slicesLeft, ofOwner } = batch;
-  if (state === 'validating') return jobs.add(validationJob(id));
+  if (state === 'validating') return jobs.add(createValidationJob(id));
   if (state !== 'running' || slicesLeft === 0) {
     // The ending job added with the slices may wait for lost slice jobs. While an ending job runs, a second one would join the files twice.
-    if (!(await jobs.isUnderWay(endingJob(id)))) await jobs.add(endingJob(id, true));
+    if (!(await jobs.isUnderWay(createEndingJob(id)))) await jobs.add(createEndingJob(id, true));
     return;
   }
   const done = await batches.listEndedSlices(id);
-  const turns = { ofOwner, next: await jobs.nextPriority('batch-slices') };
+  const turns = { ofOwner, next: await jobs.findNextPriority('batch-slices') };
   const missing = Array.from({ length: slices }, (_, slice) => slice).filter((slice) => !done.has(slice));
   await jobs.addAll(
     'batch-slices',
-    missing.map((slice) => sliceJob(id, slice, turns)),
+    missing.map((slice) => createSliceJob(id, slice, turns)),
   );
 }

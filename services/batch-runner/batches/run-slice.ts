@@ -275,8 +275,8 @@ function toLineResult(
   { customId, requestId, line }: NamedLine,
   answer: Answer,
 ): LineResult {
-  if ('text' in answer) return { outcome: 'succeeded', text: batch.succeeded(customId, requestId, answer.text) };
-  const text = batch.errored(customId, requestId, format.errorAnswer(answer.error, requestId));
+  if ('text' in answer) return { outcome: 'succeeded', text: batch.toAnswerLine(customId, requestId, answer.text) };
+  const text = batch.toErrorLine(customId, requestId, format.errorAnswer(answer.error, requestId));
   const { code } = answer.error;
   return { outcome: 'errored', text, error: { code, line } };
 }

@@ -5,7 +5,7 @@ import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { BatchFormat } from '#shared/formats/batches/batch-format.ts';
-import { endingJob, sliceJob, type BatchJob } from '#shared/background/batch-jobs.ts';
+import { createEndingJob, createSliceJob, type BatchJob } from '#shared/background/batch-jobs.ts';
 import { findBatchFormats } from '#shared/formats/batches/find-batch-formats.ts';
 import { heavyBytes } from '../heavy-work.ts';
 import type { BatchDependencies } from './batch-dependencies.ts';
@@ -64,9 +64,9 @@ export async function validateBatch(parts: BatchDependencies, { batch: id }: Bat
   if (runningBatch?.state !== 'running') return;
   const { batch: format } = findBatchFormats(runningBatch, parts.formats) ?? {};
   if (format?.source.kind === 'inline') await parts.files.delete(runningBatch.owner, runningBatch.inputFile);
-  const turns = { ofOwner: runningBatch.ofOwner, next: await jobs.nextPriority('batch-slices') };
-  const slices = Array.from({ length: runningBatch.slices }, (_, slice) => sliceJob(id, slice, turns));
-  await jobs.addAfter(endingJob(id), slices);
+  const turns = { ofOwner: runningBatch.ofOwner, next: await jobs.findNextPriority('batch-slices') };
+  const slices = Array.from({ length: runningBatch.slices }, (_, slice) => createSliceJob(id, slice, turns));
+  await jobs.addAfter(createEndingJob(id), slices);
 }
 
 /** @param input name of the object; undefined if its owner has removed the file */

@@ -3,7 +3,7 @@ import type { LimitKeeper, Reservation } from '#shared/accounts/limits/limit-kee
 import type { Amount } from '#shared/accounts/limits/party-use.ts';
 import type { LineUsage } from '#shared/accounts/batches/batch-work.ts';
 import type { PriceLookup } from '#shared/serving/estimate-amount.ts';
-import { costOfRequest, buildUsageRecord, type FinishedRequest } from '#shared/serving/usage-record.ts';
+import { computeRequestCost, buildUsageRecord, type FinishedRequest } from '#shared/serving/usage-record.ts';
 
 /**
  * Collects the tokens, cost and reservations of one try of a line or one run of a response. Tokens and cost count against limits only once
@@ -45,7 +45,7 @@ export class LineCharge {
   };
 
   readonly record = (request: FinishedRequest): void => {
-    const cost = costOfRequest(request, this.#priceOf);
+    const cost = computeRequestCost(request, this.#priceOf);
     const { promptTokens, completionTokens } = request.usage;
     request.reservation?.commit({ tokens: promptTokens + completionTokens, cost });
     this.records.push(buildUsageRecord(request, cost));

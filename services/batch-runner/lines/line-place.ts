@@ -39,12 +39,12 @@ export function findLinePlace(
 ): LinePlace {
   const { workers, registry, breakers, noWorkerMs } = parts;
   try {
-    const { name, model, permits, place, whyNone } = findLanes(parts, line.lanesRequest, line.identity);
+    const { name, model, permits, place, explainNone } = findLanes(parts, line.lanesRequest, line.identity);
     if (!breakers.mayBegin(name)) return { placements: [], tiers: [], limit: breakers.findLimit(name) };
     const placements = place(noWorkers);
     if (placements.length > 0) return { model: name, placements, tiers: [] };
     const tiers = findTiers(model, { auto: registry().auto, workers, permits, placements });
-    const lacks = (): string => whyNone({ noWorkerMs, maxWaitMs: undefined })?.error.message ?? noWorker(name);
+    const lacks = (): string => explainNone({ noWorkerMs, maxWaitMs: undefined })?.error.message ?? noWorker(name);
     return { placements, tiers, lacks };
   } catch (error) {
     if (error instanceof RouterError && error.code === 'model_not_found' && mayExist(parts, line, error))

@@ -3,14 +3,19 @@ import { storeOwnerOf, type KeyIdentity } from '#shared/accounts/keys/key-record
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { ModelOperation } from '#shared/core/operation.ts';
-import { newAnswerId } from '#shared/formats/answer-id.ts';
+import { createAnswerId } from '#shared/formats/answer-id.ts';
 import type { ClientFormat, ClientRequest } from '#shared/formats/client-format.ts';
 import type { Caller } from '#shared/serving/caller.ts';
 import { serveRequest } from '#shared/serving/serve-request.ts';
 import type { ModelSink, ServingComponents } from '#shared/serving/serve-model.ts';
 import { inlineFiles, type InputFiles } from '#shared/serving/files/inline-files.ts';
-import { type AnswerStore, refersToStored, resolveStored, withFields } from '#shared/serving/stored/resolve-stored.ts';
-import type { AnswerStorer } from '#shared/serving/stored/store-answers.ts';
+import {
+  type AnswerStore,
+  refersToStoredAnswers,
+  resolveStored,
+  withFields,
+} from '#shared/serving/stored/resolve-stored.ts';
+import type { AnswerStorer } from '#shared/serving/stored/answer-storer.ts';
 import { createStoringSink } from '#shared/serving/stored/storing-sink.ts';
 import type { LineSlots } from '../slots/line-slots.ts';
 import type { ModelBreakers } from '../slots/model-breakers.ts';
@@ -183,7 +188,7 @@ async function serveOnce(
   if (clientRequest.parameters.stream)
     throw new RouterError('invalid_request', 'A request of a batch cannot be streamed.', { param: 'stream' });
   // Stored objects may be large, and their size is known only after they are read.
-  if (refersToStored(clientRequest)) await requestMemory.beginHeavyWork();
+  if (refersToStoredAnswers(clientRequest)) await requestMemory.beginHeavyWork();
   const resolved = await resolveStored(parts.answers, format, operation, clientRequest, owner);
   const { request: resolvedRequest, fields, addedBytes, toStore } = resolved;
   await requestMemory.reserve(addedBytes);
@@ -192,7 +197,7 @@ async function serveOnce(
     ? await inlineFiles(parts.inputFiles, resolvedRequest, inlining)
     : resolvedRequest;
   const request = withFields(inlined, fields);
-  const answerId = format.opensAnswers === true && operation === 'generate' ? newAnswerId(format) : undefined;
+  const answerId = format.opensAnswers === true && operation === 'generate' ? createAnswerId(format) : undefined;
   const { name, sealsAnswers = false, openStream } = format;
   const formatFields = { format: name, operation, sealsAnswers, answerId, read, openStream };
   const sentFor = { purpose: undefined, agentType: undefined };

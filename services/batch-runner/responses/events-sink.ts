@@ -41,7 +41,7 @@ export class EventsSink implements ModelSink {
   }
 
   data(bytes: Uint8Array): void {
-    this.#passOn(this.#parts.answer.relayed(bytes));
+    this.#passOn(this.#parts.answer.relay(bytes));
   }
 
   keepAlive(): void {
@@ -49,7 +49,7 @@ export class EventsSink implements ModelSink {
   }
 
   end(bytes: Uint8Array): void {
-    this.#passOn(this.#parts.answer.relayed(bytes, true));
+    this.#passOn(this.#parts.answer.relay(bytes, true));
     const error = new RouterError('upstream_failed', 'The upstream has sent no end of its answer.');
     this.#resolve(this.#last === '' ? { error } : { event: this.#last });
   }

@@ -250,8 +250,8 @@ async function prepareToStore(
   const { input, previous } = toStore;
   return stored.prepare(owner, {
     id,
-    response: storing.storedForm(answer, previous),
-    input: storing.storedInput(input),
+    response: storing.toStoredAnswer(answer, previous),
+    input: storing.toStoredInput(input),
     previous,
   });
 }

@@ -1,6 +1,6 @@
 import type { ResponseWork } from '#shared/accounts/background-responses/response-work.ts';
 import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
-import { responseJob } from '#shared/background/response-jobs.ts';
+import { createResponseJob } from '#shared/background/response-jobs.ts';
 import type { Logger } from '#shared/core/log.ts';
 
 /** Milliseconds between two checks of the unfinished responses. */
@@ -43,7 +43,7 @@ export class ResponseRepair {
       for (const { id, owner, attempt } of open) {
         const count = (counts.get(owner) ?? 0) + 1;
         counts.set(owner, count);
-        if (before.get(id) === attempt) await jobs.add(responseJob(id, count));
+        if (before.get(id) === attempt) await jobs.add(createResponseJob(id, count));
       }
     } catch (error) {
       this.#parts.log.debug({ err: error }, 'the responses in the background could not be checked');

@@ -9,7 +9,7 @@ import { inlineFiles, type InputFiles } from '#shared/serving/files/inline-files
 import { serveRequest } from '#shared/serving/serve-request.ts';
 import type { ServingComponents } from '#shared/serving/serve-model.ts';
 import {
-  refersToStored,
+  refersToStoredAnswers,
   resolveStored,
   withFields,
   type AnswerStore,
@@ -90,7 +90,7 @@ async function resolveRequest(
   await requestMemory.reserve(body.length);
   const clientRequest = format.read(body, 'generate');
   // Stored objects may be large, and their size is known only after they are read.
-  if (refersToStored(clientRequest)) await requestMemory.beginHeavyWork();
+  if (refersToStoredAnswers(clientRequest)) await requestMemory.beginHeavyWork();
   const resolved = await resolveStored(answers, format, 'generate', clientRequest, owner, id);
   const { request: whole, fields, addedBytes, toStore } = resolved;
   await requestMemory.reserve(addedBytes);

@@ -5,7 +5,7 @@ import { BackgroundWorker, type QueueWorker } from '#shared/background/backgroun
 import type { ResponseJob } from '#shared/background/response-jobs.ts';
 import type { Releases } from '#shared/core/release.ts';
 import { openBackground, type OpenBackgroundOptions } from '#shared/serving/open/open-background.ts';
-import type { OpenServing } from '#shared/serving/open/open-serving.ts';
+import type { ServingResources } from '#shared/serving/open/open-serving.ts';
 import { makeResponse, type MakeResponseParts } from './make-response.ts';
 import { ResponseRepair } from './repair-responses.ts';
 import { MemoryBudget } from '#shared/core/memory-budget.ts';
@@ -24,7 +24,7 @@ export interface StartResponsesParts extends Pick<
   serving: Omit<ServeRunParts, 'record'>;
   config: OpenBackgroundOptions['config'] & { BACKGROUND_AT_ONCE: number };
   name: string;
-  stores: Pick<OpenServing, 'storedRedis' | 'stored' | 'ledger' | 'ownerKeys' | 'unreadable'>;
+  stores: Pick<ServingResources, 'storedRedis' | 'storedResponses' | 'ledger' | 'ownerKeys' | 'reportUnreadable'>;
   access: BackgroundAccess;
   jobs: Pick<BackgroundJobs, 'add'>;
   log: OpenBackgroundOptions['log'];
@@ -47,7 +47,7 @@ export function startResponses({
   ...making
 }: StartResponsesParts): QueueWorker {
   const { store, changes } = openBackground({ config, serving: stores, name, log, releases });
-  const { storedRedis, stored, ledger } = stores;
+  const { storedRedis, storedResponses, ledger } = stores;
   const responses = new ResponseWork(storedRedis.redis, `${config.RTR_PREFIX}:`, store);
   const repair = new ResponseRepair({ responses, jobs, log });
   releases.add('repair of responses', () => repair.close());
@@ -56,7 +56,7 @@ export function startResponses({
     ...making,
     responses,
     changes,
-    stored,
+    stored: storedResponses,
     ledger,
     stopping: stopping.signal,
     log,

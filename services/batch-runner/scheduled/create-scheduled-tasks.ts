@@ -6,7 +6,7 @@ import { partyNames } from '#shared/accounts/people/party-names.ts';
 import type { Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
-import type { OpenServing } from '#shared/serving/open/open-serving.ts';
+import type { ServingResources } from '#shared/serving/open/open-serving.ts';
 import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { createBudgetCheck } from '../alerts/check-budgets.ts';
 import { ErrorView } from '../alerts/error-view.ts';
@@ -49,9 +49,9 @@ export function createScheduledTasks(
     broker,
     registry,
     files,
-    stored: storedResponses,
-    unreadable: reportUnreadable,
-  }: OpenServing,
+    storedResponses,
+    reportUnreadable,
+  }: ServingResources,
   { config, prefix, batches, jobs, webhooks: { deliveries }, countSwept: count, log, releases }: ScheduledTasksOptions,
 ): Record<'batches' | 'budgets' | 'errors' | 'keys' | 'workers' | 'usage-exports' | 'sweep', ScheduledTask> {
   const states = new AlertStates(redis, prefix, config.SMTP_URL !== undefined);

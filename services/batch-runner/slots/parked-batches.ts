@@ -1,7 +1,7 @@
 import { isOver, findStopReason } from '#shared/accounts/batches/batch-record.ts';
 import type { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
-import { sliceJob } from '#shared/background/batch-jobs.ts';
+import { createSliceJob } from '#shared/background/batch-jobs.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { LinePlace } from '../lines/line-place.ts';
 import { backoffMs, addJitter } from './backoff.ts';
@@ -218,7 +218,7 @@ export class ParkedBatches {
     const slices = [...parked.leftSlices].slice(0, most);
     for (const slice of slices) {
       parked.leftSlices.delete(slice);
-      const { queue, id } = sliceJob(batch, slice, { ofOwner: 1 });
+      const { queue, id } = createSliceJob(batch, slice, { ofOwner: 1 });
       this.#parts.jobs.tryNow({ queue, id }).catch((error: unknown) => {
         this.#parts.log.debug({ err: error, job: id }, 'a slice could not be recalled before its time');
       });

@@ -5,7 +5,7 @@ import { BackgroundWorker, type QueueWorker } from '#shared/background/backgroun
 import type { Logger } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
 import { isPublicAddress } from '#shared/public-fetch/is-public-address.ts';
-import { addressesIn } from '#shared/public-fetch/networks.ts';
+import { createNetworkCheck } from '#shared/public-fetch/networks.ts';
 import { createPublicPost } from '#shared/public-fetch/public-post.ts';
 import type { Webhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
 import type { DueDelivery } from '#shared/accounts/webhooks/webhook-deliveries.ts';
@@ -48,7 +48,7 @@ export function startWebhooks({
 }: StartWebhooksParts): QueueWorker {
   const { endpoints, deliveries } = webhooks;
   const [stopRelay, stopDeliveries] = [new AbortController(), new AbortController()];
-  const isInListedNetwork = addressesIn(networks);
+  const isInListedNetwork = createNetworkCheck(networks);
   const deliver = createWebhookDeliverer({
     endpoints,
     deliveries,

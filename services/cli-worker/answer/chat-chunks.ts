@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
-import { writeChatUsage, chatUsageDetails } from '#shared/formats/chat/usage.ts';
+import { writeChatUsage, writeChatUsageDetails } from '#shared/formats/chat/usage.ts';
 import type { AnswerPart, CallPart, TextPart } from '../clis/cli.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -52,5 +52,5 @@ export function buildChatBody(parts: readonly AnswerPart[], { finishReason, usag
 }
 
 function toChatUsage(usage: Usage): JsonObject {
-  return writeChatUsage(usage, chatUsageDetails(usage));
+  return writeChatUsage(usage, writeChatUsageDetails(usage));
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { inputSentence } from '#shared/core/input-sentence.ts';
+import { describeIssueInSentence } from '#shared/core/describe-issue.ts';
 import { ApiFailure } from './api-failure.ts';
 
 /**
@@ -7,7 +7,7 @@ import { ApiFailure } from './api-failure.ts';
  * @throws ApiFailure 400 that names the first invalid field
  */
 export function parse<T extends z.ZodType>(schema: T, sent: unknown): z.output<T> {
-  const { success, data, error } = schema.safeParse(sent ?? {}, { error: inputSentence });
+  const { success, data, error } = schema.safeParse(sent ?? {}, { error: describeIssueInSentence });
   if (success) return data;
   const [issue] = error.issues;
   const path = issue?.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : (issue?.path ?? []);

@@ -1,7 +1,7 @@
 import type { TokenPrice } from '#shared/accounts/prices/model-price.ts';
 import { capabilities } from '#shared/broker/contract/announcement.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
-import { does, modelOperations } from '#shared/core/operation.ts';
+import { canDo, modelOperations } from '#shared/core/operation.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import type { KeyPermits } from '#shared/serving/key-permits.ts';
@@ -72,7 +72,7 @@ function describe(
   return {
     id,
     kind,
-    operations: modelOperations.filter((operation) => pooled.some(({ model }) => does(model, operation))),
+    operations: modelOperations.filter((operation) => pooled.some(({ model }) => canDo(model, operation))),
     capabilities: capabilities.filter((name) => pooled.some(({ model }) => model.capabilities.includes(name))),
     ...(contextWindow === undefined ? {} : { contextWindow }),
     ...(maxOutput === undefined ? {} : { maxOutput }),

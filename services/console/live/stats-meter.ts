@@ -8,7 +8,7 @@ import { ModelSpeeds } from './model-speeds.ts';
 import { runningTurns } from './running-turns.ts';
 import { firstTokenBoundsMs, type Failure, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { isFault, type ErrorCode } from '#shared/core/errors.ts';
-import { latencyClass } from '#shared/core/metrics/latency-classes.ts';
+import { findLatencyClass } from '#shared/core/metrics/latency-classes.ts';
 import { RecentSums } from '#shared/core/metrics/recent-sums.ts';
 
 const maxFailures = 20;
@@ -80,13 +80,13 @@ export class StatsMeter {
       v: ownContract.newest,
       oldest: ownContract.oldest,
       at: second * 1000,
-      requests: this.#requests.before(second),
-      tokens: this.#tokens.before(second).map((value) => Math.round(value * 10) / 10),
-      errors: this.#errors.before(second),
-      faults: this.#faults.before(second),
-      firstToken: this.#firstToken.map((sums) => sums.total(second)),
+      requests: this.#requests.sumsBefore(second),
+      tokens: this.#tokens.sumsBefore(second).map((value) => Math.round(value * 10) / 10),
+      errors: this.#errors.sumsBefore(second),
+      faults: this.#faults.sumsBefore(second),
+      firstToken: this.#firstToken.map((sums) => sums.totalUpTo(second)),
       activeStreams: jobs.filter(({ state }) => state === 'streaming').length,
-      servedByTier: Object.fromEntries(Array.from(this.#served, ([tier, sums]) => [tier, sums.total(minute)])),
+      servedByTier: Object.fromEntries(Array.from(this.#served, ([tier, sums]) => [tier, sums.totalUpTo(minute)])),
       lanes: countWaitingByLane(jobs).map(({ tier, pool, class: name, waiting }) => ({
         tier,
         pool,
@@ -105,8 +105,8 @@ export class StatsMeter {
   #readRefused(second: number): IngressStats['refused'] {
     return Array.from(this.#refused, ([code, sums]) => ({
       code,
-      minute: sums.seconds.total(second),
-      hour: sums.minutes.total(Math.floor(second / 60)),
+      minute: sums.seconds.totalUpTo(second),
+      hour: sums.minutes.totalUpTo(Math.floor(second / 60)),
     })).filter(({ hour }) => hour > 0);
   }
 
@@ -128,7 +128,7 @@ export class StatsMeter {
 }
 
 function computeLatencyClass(milliseconds: number): number {
-  return Math.min(latencyClass(milliseconds), firstTokenBoundsMs.length);
+  return Math.min(findLatencyClass(milliseconds), firstTokenBoundsMs.length);
 }
 
 function secondOf(time: number): number {

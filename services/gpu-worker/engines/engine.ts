@@ -94,7 +94,7 @@ export interface Engine {
   discover(http: EngineHttp, previousModels: readonly ModelInfo[]): Promise<Discovery>;
   /**
    * Adapts a chat request to the engine: removes what it rejects and adds what it needs. Does not change `request`. A list that no
-   * engine needs to change (`chatListsToPass`) may be unparsed: it then holds one string instead of its elements, and must stay as it is.
+   * engine needs to change (`findListsToPass`) may be unparsed: it then holds one string instead of its elements, and must stay as it is.
    * @throws RouterError with status 400 that names the field that the engine does not support
    */
   adapt(request: JsonObject, model: ModelInfo): JsonObject;

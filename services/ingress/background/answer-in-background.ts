@@ -1,9 +1,9 @@
 import type { Response } from 'express';
 import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
-import { responseJob } from '#shared/background/response-jobs.ts';
+import { createResponseJob } from '#shared/background/response-jobs.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
-import { newAnswerId } from '#shared/formats/answer-id.ts';
+import { createAnswerId } from '#shared/formats/answer-id.ts';
 import type { ClientFormat, ClientRequest } from '#shared/formats/client-format.ts';
 import type { NamedSession } from '#shared/serving/compute-affinity.ts';
 import { findLanes } from '#shared/serving/find-lanes.ts';
@@ -47,7 +47,7 @@ export async function answerInBackground(
   const { background, parameters } = request.request;
   const { answers } = parts;
   const shape = format.background;
-  if (!background || !shape || !answers.stores) {
+  if (!background || !shape || !answers.storesAnswers) {
     const message =
       'This router stores no answers, so it makes none in the background. Leave `background` out, or stream.';
     throw new RouterError('unsupported_parameter', message, { param: 'background' });
@@ -58,7 +58,7 @@ export async function answerInBackground(
   // The run resolves what the request refers to; this call only refuses a missing reference early.
   await resolveStored(answers, format, 'generate', request.request, owner);
   findLanes(parts, { parameters, operation: 'generate', format: format.name, sentFor }, identity);
-  const id = newAnswerId(format);
+  const id = createAnswerId(format);
   const queued = background.queuedAnswer(id);
   const createdAt = Date.now();
   const { responses, jobs } = parts.background;
@@ -74,7 +74,7 @@ export async function answerInBackground(
   );
   // If this fails, the repair of the queue adds the job.
   await jobs
-    .add(responseJob(id, openCount))
+    .add(createResponseJob(id, openCount))
     .catch((error: unknown) => parts.log.warn({ err: error, id }, 'a response in the background has no job yet'));
   if (parameters.stream) return { id, owner, shape, after: -1 };
   response.json(queued);

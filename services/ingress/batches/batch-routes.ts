@@ -4,7 +4,7 @@ import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
 import { isOver, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import type { Batches } from '#shared/accounts/batches/batches.ts';
 import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
-import { validationJob } from '#shared/background/batch-jobs.ts';
+import { createValidationJob } from '#shared/background/batch-jobs.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Files } from '#shared/files/files.ts';
@@ -60,7 +60,7 @@ export function addBatchRoutes(
     const batch = await createBatch(request, response, { id, owner: findOwner(response), api, format }, parts);
     // If this fails, the repair of the queue adds the job within a minute.
     await jobs
-      .add(validationJob(id))
+      .add(createValidationJob(id))
       .catch((error: unknown) => log.warn({ batch: id, err: error }, 'a batch has no job yet'));
     response.json(format.show(batch, baseUrl(request)));
   });
@@ -95,7 +95,7 @@ export function addBatchRoutes(
       throw new RouterError('invalid_request', message);
     }
     if (batch.outputFile !== undefined) await files.delete(batch.owner, batch.outputFile);
-    response.json(format.removed(batch.id));
+    response.json(format.showRemoval(batch.id));
   });
   router.all(batchPath, refuseMethod('GET', 'HEAD', 'DELETE'));
   router.get(`${batchPath}/results`, async (request, response) => {

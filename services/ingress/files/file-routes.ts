@@ -67,7 +67,7 @@ export function addFileRoutes(
   router.delete(`${path}/:id`, async (request, response) => {
     const { id } = await findFile(request, response);
     if (!(await files.delete(findOwner(response), id))) throw format.notFound(format.shownId(id));
-    response.json(format.removed(format.shownId(id)));
+    response.json(format.showRemoval(format.shownId(id)));
   });
   router.all(`${path}/:id`, refuseMethod('GET', 'HEAD', 'DELETE'));
   router.get(`${path}/:id/content`, async (request, response) => {

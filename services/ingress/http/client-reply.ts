@@ -95,7 +95,7 @@ export class ClientReply implements ModelSink {
    * Sends the first piece at once, before pieces that wait for other clients. Later pieces are sent at the end of the event loop's turn.
    */
   data(bytes: Uint8Array): void {
-    const piece = this.#answer.relayed(bytes);
+    const piece = this.#answer.relay(bytes);
     if (piece.length === 0) return;
     this.#startStream();
     if (this.#hasBegun) return this.#output.writeSoon(piece);
@@ -115,7 +115,7 @@ export class ClientReply implements ModelSink {
   }
 
   end(bytes: Uint8Array): void {
-    const piece = this.#stream ? this.#answer.relayed(bytes, true) : bytes;
+    const piece = this.#stream ? this.#answer.relay(bytes, true) : bytes;
     if (this.#stream) this.#startStream();
     else this.#response.writeHead(200, { 'content-type': 'application/json', 'content-length': bytes.length });
     this.#output.end(piece);

@@ -21,7 +21,7 @@ export function readSession(headers: IncomingHttpHeaders): NamedSession | undefi
   const session = firstOf(headers, sessionHeaders);
   if (!session) return undefined;
   const agent = firstOf(headers, agentHeaders);
-  return { name: `${session.value}\n${agent?.value ?? ''}`, restarts: session.header === restartingHeader };
+  return { name: `${session.value}\n${agent?.value ?? ''}`, mayRestart: session.header === restartingHeader };
 }
 
 function firstOf(

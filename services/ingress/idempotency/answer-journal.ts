@@ -7,7 +7,7 @@ import type {
   RequestFacts,
 } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
 import type { Logger } from '#shared/core/log.ts';
-import type { StoreQueueBudget } from '#shared/serving/stored/storing-room.ts';
+import type { StoreQueueBudget } from '#shared/serving/stored/store-queue-budget.ts';
 
 /** Milliseconds after the first of several pieces until they are written together. */
 const gatherMs = 50;

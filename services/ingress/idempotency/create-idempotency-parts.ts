@@ -6,8 +6,8 @@ import {
 } from '#shared/accounts/idempotent-answers/idempotency-settings.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
-import type { OpenServing } from '#shared/serving/open/open-serving.ts';
-import { StoreQueueBudget } from '#shared/serving/stored/storing-room.ts';
+import type { ServingResources } from '#shared/serving/open/open-serving.ts';
+import { StoreQueueBudget } from '#shared/serving/stored/store-queue-budget.ts';
 import type { IngressConfig } from '../config.ts';
 import { unreadMs } from '../http/unread/unread-outputs.ts';
 import { createKeyedCounter } from '../metrics/keyed-counter.ts';
@@ -24,7 +24,7 @@ export interface OpenIdempotencyOptions extends Pick<
   'outages' | 'changes' | 'unreadOutputs' | 'openRequests' | 'ending'
 > {
   config: Pick<IngressConfig, 'RTR_PREFIX' | 'KEEP_ALIVE_MS' | 'BODY_TIMEOUT_MS' | keyof typeof idempotencySettings>;
-  serving: Pick<OpenServing, 'storedRedis' | 'ownerKeys' | 'store'>;
+  serving: Pick<ServingResources, 'storedRedis' | 'ownerKeys' | 'store'>;
   registry: Registry;
   log: Logger;
   releases: Releases;

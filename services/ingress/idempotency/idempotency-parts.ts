@@ -2,7 +2,7 @@ import type { IdempotentAnswers } from '#shared/accounts/idempotent-answers/idem
 import type { ResponseChanges } from '#shared/accounts/background-responses/response-changes.ts';
 import type { ShortOutages } from '#shared/accounts/redis/short-outages.ts';
 import type { Logger } from '#shared/core/log.ts';
-import type { StoreQueueBudget } from '#shared/serving/stored/storing-room.ts';
+import type { StoreQueueBudget } from '#shared/serving/stored/store-queue-budget.ts';
 import type { OpenRequests } from '../http/open-requests.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { StoreOutcome } from '#shared/serving/stored/store-answers.ts';
+import type { StoreOutcome } from '#shared/serving/stored/answer-storer.ts';
 import type { HedgeOutcome } from '#shared/serving/hedging/hedges.ts';
 
 export interface IngressMetricsSources {

@@ -169,7 +169,7 @@ export class RequestMetrics {
   }
 
   countRule(rule: string): void {
-    const label = this.#ruleNames.labelFor(rule);
+    const label = this.#ruleNames.toLabel(rule);
     getOrBind(this.#counts, `rule ${label}`, () => this.#rules.bind({ rule: label })).add();
   }
 
@@ -198,7 +198,7 @@ export class RequestMetrics {
   }
 
   #findSeries(format: string, served: string | undefined, tier: string): Series {
-    const model = served === undefined ? 'none' : this.#models.labelFor(served);
+    const model = served === undefined ? 'none' : this.#models.toLabel(served);
     return getOrBind(this.#series, `${format} ${tier} ${model}`, () => ({
       outcomes: {
         done: this.#requests.bind({ format, model, tier, outcome: 'done' }),

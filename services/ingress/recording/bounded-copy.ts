@@ -1,4 +1,4 @@
-import type { StoreQueueBudget } from '#shared/serving/stored/storing-room.ts';
+import type { StoreQueueBudget } from '#shared/serving/stored/store-queue-budget.ts';
 
 /** Copies the first bytes of a body or an answer, up to its own bound and the bound of all copies together. */
 export class BoundedCopy {

@@ -4,7 +4,7 @@ import { Recordings } from '#shared/accounts/recordings/recordings.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
-import type { OpenServing } from '#shared/serving/open/open-serving.ts';
+import type { ServingResources } from '#shared/serving/open/open-serving.ts';
 import type { IngressConfig } from '../config.ts';
 import { createRecordingCounter, createTracedCounter, registerRecorderMetrics } from '../metrics/recording-metrics.ts';
 import { Recorder } from './recorder.ts';
@@ -15,7 +15,7 @@ const roomBytes = 32 * 1024 * 1024;
 
 export interface OpenRecordingsOptions {
   config: Pick<IngressConfig, 'RTR_PREFIX' | keyof typeof recordingSettings>;
-  serving: Pick<OpenServing, 'storedRedis' | 'ownerKeys' | 'unreadable'>;
+  serving: Pick<ServingResources, 'storedRedis' | 'ownerKeys' | 'reportUnreadable'>;
   isTracing: boolean;
   registry: Registry;
   log: Logger;
@@ -37,7 +37,7 @@ export function createRecordings(options: OpenRecordingsOptions): RecordingParts
   const store = new Recordings(serving.storedRedis.redis, `${config.RTR_PREFIX}:`, {
     bounds: toRecordingBounds(config),
     keys: serving.ownerKeys,
-    report: serving.unreadable,
+    report: serving.reportUnreadable,
   });
   const isOn = config.RECORDINGS === 'on';
   const isTraced = isOn && isTracing && config.RECORDINGS_TRACES === 'on';

@@ -1,6 +1,6 @@
 import type { KeepOutcome } from '#shared/accounts/recordings/recordings.ts';
 import type { Logger } from '#shared/core/log.ts';
-import { loggableError } from '#shared/core/loggable-error.ts';
+import { toLoggableError } from '#shared/core/loggable-error.ts';
 
 /** Outcome of a recording: `lost` if Redis did not store it. */
 export type RecordingOutcome = KeepOutcome | 'lost';
@@ -52,6 +52,6 @@ export class LostRecordings {
  * error.
  */
 function reasonOf(error: unknown): string | undefined {
-  const { message, cause } = loggableError(error) ?? {};
+  const { message, cause } = toLoggableError(error) ?? {};
   return cause?.message ?? message;
 }

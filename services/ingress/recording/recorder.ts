@@ -5,7 +5,7 @@ import type { RecordingFields } from '#shared/accounts/recordings/recording.ts';
 import type { Recordings } from '#shared/accounts/recordings/recordings.ts';
 import type { AgentTurn } from '#shared/core/agent-turn.ts';
 import type { Logger } from '#shared/core/log.ts';
-import { StoreQueueBudget } from '#shared/serving/stored/storing-room.ts';
+import { StoreQueueBudget } from '#shared/serving/stored/store-queue-budget.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { identityOf } from '../http/require-key.ts';
 import { holdTrace } from '../http/trace-request.ts';

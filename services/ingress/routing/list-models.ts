@@ -1,4 +1,4 @@
-import { modelNotFound, autoModel } from '#shared/serving/resolve-model.ts';
+import { modelNotFoundError, autoModel } from '#shared/serving/resolve-model.ts';
 import { operationsOf } from '#shared/core/operation.ts';
 import { generatesAnswers, type ClientApi, type ModelCard } from '#shared/formats/client-api.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
@@ -66,7 +66,7 @@ export function findModel(
 ): ModelCard {
   const name = Array.isArray(id) ? id.join('/') : (id ?? '');
   const card = [name, nameBehind?.(name)].map((each) => cards.find((known) => known.id === each)).find(Boolean);
-  if (!card) throw modelNotFound(name);
+  if (!card) throw modelNotFoundError(name);
   return card;
 }
 

@@ -4,7 +4,7 @@ import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { pickHeaders } from '#shared/core/pick-headers.ts';
-import { newAnswerId } from '#shared/formats/answer-id.ts';
+import { createAnswerId } from '#shared/formats/answer-id.ts';
 import type { ClientFormat, ClientRequest, ClientRoute } from '#shared/formats/client-format.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
 import { ReshapedSink } from '#shared/serving/reshaped-sink.ts';
@@ -12,7 +12,7 @@ import type { ModelSink, ServingComponents } from '#shared/serving/serve-model.t
 import { serveRequest } from '#shared/serving/serve-request.ts';
 import { inlineFiles, type InputFiles } from '#shared/serving/files/inline-files.ts';
 import { type AnswerStore, resolveStored, withFields } from '#shared/serving/stored/resolve-stored.ts';
-import type { AnswerStorer } from '#shared/serving/stored/store-answers.ts';
+import type { AnswerStorer } from '#shared/serving/stored/answer-storer.ts';
 import { createStoringSink } from '#shared/serving/stored/storing-sink.ts';
 import { answerInBackground, type AnswerInBackgroundParts } from '../background/answer-in-background.ts';
 import { streamBackground } from '../background/stream-background.ts';
@@ -114,7 +114,7 @@ async function startServing(
   const { requestId } = caller;
   const { stream } = parameters;
   const { unreadOutputs } = parts;
-  const answerId = format.opensAnswers === true && operation === 'generate' ? newAnswerId(format) : undefined;
+  const answerId = format.opensAnswers === true && operation === 'generate' ? createAnswerId(format) : undefined;
   const opening = { requestId, answerId, repeated };
   const { grow: hold, releaseBody: onBegin } = received;
   const reply = new ClientReply(response, { format, ...opening, stream, unreadOutputs, onBegin, hold });

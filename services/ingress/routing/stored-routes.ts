@@ -61,7 +61,7 @@ export function addStoredRoutes(
     const wasStored = await answers.responses.delete(owner, id);
     const wasThere = isCancelled || (record !== undefined && (await background.responses.delete(owner, id)));
     if (!wasStored && !wasThere) throw notFound(id);
-    response.json(stored.removed(id));
+    response.json(stored.showRemoval(id));
   });
   router.all(answerPath, refuseMethod('GET', 'HEAD', 'DELETE'));
   router.get(`${answerPath}/input_items`, async (request, response) => {
@@ -134,7 +134,7 @@ async function readInput(
   if (typeof body !== 'string') return (await findStored(answers, wanted)).input;
   const request = format.read(Buffer.from(body), 'generate');
   const { toStore } = await resolveStored(answers, format, 'generate', request, owner, id);
-  return format.stored.storedInput(toStore?.input ?? []);
+  return format.stored.toStoredInput(toStore?.input ?? []);
 }
 
 async function findStored({ responses }: AnswerStore, { id, owner }: AnswerReference): Promise<StoredResponse> {

@@ -11,13 +11,13 @@ import { onKeyChange } from '#shared/broker/contract/change-signals.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
 import { isSafeAddress } from '#shared/registry/token-issuers.ts';
-import type { OpenServing } from '#shared/serving/open/open-serving.ts';
+import type { ServingResources } from '#shared/serving/open/open-serving.ts';
 import { createAnnouncer } from '../announce-change.ts';
 import type { RequireKeyParts } from '../http/require-key.ts';
 import { CheckedOwners } from './checked-owners.ts';
 
 export interface ClientVerifiersOptions {
-  serving: OpenServing;
+  serving: ServingResources;
   /** Makes requests wait during short outages of the Redis connection from which accounts are read. */
   outages: ShortOutages;
   /** Prefix of all names in Redis. */
@@ -44,7 +44,7 @@ export function createClientVerifiers({
   log,
   releases,
 }: ClientVerifiersOptions): ClientVerifiers {
-  const { redis, accounts, store, unreadable: report, ownerKeys: keys, broker, registry, secrets } = serving;
+  const { redis, accounts, store, reportUnreadable: report, ownerKeys: keys, broker, registry, secrets } = serving;
   const owners = new CheckedOwners(store.guard(accounts.keys), accounts.users, log);
   releases.add('owners of keys', () => owners.close());
   const verifier = new KeyVerifier(owners);

@@ -1,7 +1,7 @@
 import { PublicFetchError } from '#shared/public-fetch/public-fetch-error.ts';
 import { createPublicFetch, readBounded, type PublicFetchOptions } from '#shared/public-fetch/public-fetch.ts';
 import { version } from '#shared/core/version.ts';
-import { domainFilter } from '#shared/formats/hosted/domain-filter.ts';
+import { createDomainFilter } from '#shared/formats/hosted/domain-filter.ts';
 import { defineTool, z, type OwnTool, type ToolReturn } from '../own/define-tool.ts';
 
 const timeoutMs = 20_000;
@@ -46,7 +46,7 @@ export function createHttpFetch(options: Pick<PublicFetchOptions, 'isAllowed' | 
       blocked_domains: domains.describe('Pages of these domains are not fetched'),
     }),
     run: ({ url, max_characters: maxCharacters, allowed_domains: allowed, blocked_domains: blocked }, { signal }) => {
-      const isAllowedUrl = domainFilter(allowed, blocked);
+      const isAllowedUrl = createDomainFilter(allowed, blocked);
       const address = new URL(url);
       return publicFetch(
         address,
@@ -62,9 +62,9 @@ export function createHttpFetch(options: Pick<PublicFetchOptions, 'isAllowed' | 
 }
 
 /** Returns the output for a failed fetch: the reason, and the URL of the page that was refused, if that is the reason. */
-function toFailedOutput({ message, refused }: PublicFetchError): ToolReturn {
+function toFailedOutput({ message, refusedUrl }: PublicFetchError): ToolReturn {
   const content = [{ type: 'text' as const, text: `It was not fetched: ${message}.` }];
-  return { content, ...(refused && { structuredContent: { url: refused.href } }), isError: true };
+  return { content, ...(refusedUrl && { structuredContent: { url: refusedUrl.href } }), isError: true };
 }
 
 async function readAnswer(answer: Parameters<typeof readBounded>[0], maxCharacters: number): Promise<ToolReturn> {

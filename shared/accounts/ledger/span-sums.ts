@@ -1,4 +1,4 @@
-import { latencyClass } from '#shared/core/metrics/latency-classes.ts';
+import { findLatencyClass } from '#shared/core/metrics/latency-classes.ts';
 import { findBeginning } from '../periods.ts';
 import { countNames, otherRow, totalsRowOf, computeTotals } from './totals.ts';
 import type { UsageRecord, UsageViewer } from './usage-record.ts';
@@ -111,8 +111,8 @@ function addRecord({ whole, things }: OwnerSums, record: UsageRecord): void {
     countNames.map((name) => totals[name]),
   );
   const { firstTokenMs, totalMs, worker } = record;
-  if (firstTokenMs !== undefined) addTo((whole[timeLetters.firstToken + latencyClass(firstTokenMs)] ??= []), [1]);
-  addTo((whole[timeLetters.total + latencyClass(totalMs)] ??= []), [1]);
+  if (firstTokenMs !== undefined) addTo((whole[timeLetters.firstToken + findLatencyClass(firstTokenMs)] ??= []), [1]);
+  addTo((whole[timeLetters.total + findLatencyClass(totalMs)] ??= []), [1]);
   const { key, user, team, model } = totalsRowOf(record);
   const counts = thingCounts.map((name) => totals[name]);
   addThing(things, thingKinds.model + model, thingKinds.model + otherRow, counts);

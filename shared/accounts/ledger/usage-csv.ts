@@ -1,4 +1,4 @@
-import { csvLine, type CsvCell } from '#shared/core/csv.ts';
+import { toCsvLine, type CsvCell } from '#shared/core/csv.ts';
 import type { NamedRequest } from './name-requests.ts';
 
 const columns: Record<string, (request: NamedRequest) => CsvCell> = {
@@ -35,8 +35,8 @@ const columns: Record<string, (request: NamedRequest) => CsvCell> = {
   recorded: ({ recorded }) => (recorded ? 'true' : undefined),
 };
 
-export const usageCsvHead = csvLine(Object.keys(columns));
+export const usageCsvHead = toCsvLine(Object.keys(columns));
 
 export function usageCsvLine(request: NamedRequest): string {
-  return csvLine(Object.values(columns).map((cell) => cell(request)));
+  return toCsvLine(Object.values(columns).map((cell) => cell(request)));
 }

@@ -3,7 +3,7 @@ import { announcedName, announcedText } from './announced-text.ts';
 import { contractVersion } from './contract-range.ts';
 import { contentKinds } from './server-content.ts';
 import { parseJson } from './ticket.ts';
-import { hasMoreValues } from '#shared/core/count-values.ts';
+import { hasMoreValues } from '#shared/core/has-more-values.ts';
 import { hostedKinds, type HostedKind } from '#shared/core/hosted-kind.ts';
 import { nestsTooDeeply, type JsonObject } from '#shared/core/json.ts';
 import { modelOperations, type ModelOperation } from '#shared/core/operation.ts';

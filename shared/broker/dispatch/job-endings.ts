@@ -277,7 +277,7 @@ export class JobEndings {
 
 /** Marks the error of a tool call that a worker may have begun, because the tool may have had effects. */
 function markEffects({ request, attempt }: Job, error: RouterError): RouterError {
-  return request.operation === 'execute_tool' && attempt ? error.afterEffects() : error;
+  return request.operation === 'execute_tool' && attempt ? error.withEffects() : error;
 }
 
 function reportFailure(job: Job, error: RouterError): void {

@@ -2,7 +2,7 @@ import { jetstream } from '@nats-io/jetstream';
 import type { Msg, Payload } from '@nats-io/transport-node';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { ByteMeter, type Measured } from '#shared/core/byte-meter.ts';
+import { ByteMeter, type ByteDigest } from '#shared/core/byte-meter.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { splitIntoChunks } from '#shared/core/split-into-chunks.ts';
 import type { Logger } from '#shared/core/log.ts';
@@ -67,7 +67,7 @@ export class JetStreamObjects {
    * @throws RouterError `storage_full`, `store_unavailable`, or what the body or the signal throws. After an error, the parts that were
    * stored are deleted; if the broker is unavailable, they stay until `delete` is called
    */
-  async put(name: string, body: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<Measured> {
+  async put(name: string, body: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<ByteDigest> {
     assertName(name);
     const createdAt = await this.#retry(() => this.#stream.ensure(), signal);
     const meter = new ByteMeter();

@@ -41,12 +41,12 @@ export class BoundCounter<Label extends string = string> {
   }
 }
 
-/** Returns the series bound under a key, and binds it on first use. Callers must bound the number of keys. */
+/** Returns the series under a key, and binds it on first use. Callers must limit the number of keys. */
 export function getOrBind<Series>(series: Map<string, Series>, key: string, bind: () => Series): Series {
-  let one = series.get(key);
-  if (!one) {
-    one = bind();
-    series.set(key, one);
+  let bound = series.get(key);
+  if (!bound) {
+    bound = bind();
+    series.set(key, bound);
   }
-  return one;
+  return bound;
 }

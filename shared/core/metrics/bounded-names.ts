@@ -2,21 +2,22 @@
 export const otherName = 'other';
 
 /**
- * Bounds the values of one label. The first names are kept, later ones become `other`. Names come from workers, which may announce hundreds
- * of them, or new ones every day; each would occupy memory for the life of the process.
+ * Limits the number of values of one label. The first names are kept, later names become `other`. Names come from workers, which may
+ * announce hundreds of names, or new names every day; each name would occupy memory for the life of the process.
  */
 export class BoundedNames {
   readonly #names = new Set<string>();
-  readonly #most: number;
+  readonly #max: number;
 
-  /** @param most maximum number of kept names */
-  constructor(most: number) {
-    this.#most = most;
+  /** @param max maximum number of kept names */
+  constructor(max: number) {
+    this.#max = max;
   }
 
-  labelFor(name: string): string {
+  /** Returns the value of the label for a name: the name, or `other`. */
+  toLabel(name: string): string {
     if (this.#names.has(name)) return name;
-    if (this.#names.size >= this.#most) return otherName;
+    if (this.#names.size >= this.#max) return otherName;
     this.#names.add(name);
     return name;
   }

@@ -2,7 +2,7 @@
 export const latencyBoundsMs: readonly number[] = Array.from({ length: 80 }, (_, step) => 10 ** (step / 12));
 
 /** Returns the class of a time in milliseconds: the index of the first bound that it does not exceed, or the number of bounds. */
-export function latencyClass(milliseconds: number): number {
+export function findLatencyClass(milliseconds: number): number {
   // The classes have 12 upper bounds per power of ten, so the logarithm gives the index.
   const index = Math.ceil(Math.log10(Math.max(1, milliseconds)) * 12 - 1e-9);
   return Math.min(index, latencyBoundsMs.length);

@@ -12,12 +12,12 @@ export class RecentSums {
     this.#units = Array.from({ length: length + 1 }, () => -1);
   }
 
-  /** Adds an amount to a unit; units are numbered since 1970. Ignores a unit that is older than all kept ones. */
+  /** Adds an amount to a unit; units are numbered since 1970. Does nothing for a unit that is older than all kept units. */
   add(unit: number, amount: number): void {
     const place = unit % this.#sums.length;
-    const there = this.#units[place] ?? -1;
-    if (there > unit) return;
-    if (there < unit) {
+    const storedUnit = this.#units[place] ?? -1;
+    if (storedUnit > unit) return;
+    if (storedUnit < unit) {
       this.#units[place] = unit;
       this.#sums[place] = 0;
     }
@@ -25,14 +25,14 @@ export class RecentSums {
   }
 
   /** Returns the sums of the units before this one, oldest first. */
-  before(unit: number): number[] {
-    const kept = this.#sums.length - 1;
-    return Array.from({ length: kept }, (_, index) => this.#at(unit - kept + index));
+  sumsBefore(unit: number): number[] {
+    const keptUnits = this.#sums.length - 1;
+    return Array.from({ length: keptUnits }, (_, index) => this.#at(unit - keptUnits + index));
   }
 
-  /** Returns the sum of this unit and of the units kept before it. */
-  total(unit: number): number {
-    return this.before(unit).reduce((sum, value) => sum + value, this.#at(unit));
+  /** Returns the sum of this unit and of all kept units before it. */
+  totalUpTo(unit: number): number {
+    return this.sumsBefore(unit).reduce((sum, value) => sum + value, this.#at(unit));
   }
 
   #at(unit: number): number {

@@ -2,20 +2,19 @@ import { Gauge, Registry, collectDefaultMetrics } from 'prom-client';
 import { version } from '../version.ts';
 
 /**
- * Creates the metrics of one process: Node's own (memory, CPU, garbage collection, event loop lag), and the service and release that it
- * runs.
+ * Creates the metrics of one process: Node's own (memory, CPU, garbage collection, event loop lag), and the gauge `rtr_build_info`.
  * @param service the service's name, as in its log lines
  */
 export function createServiceRegistry(service: string): Registry {
   const registry = new Registry();
   // The monitor runs a timer at this interval. At the default, ten milliseconds, the timer takes half of an idle process's CPU time.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 20 });
-  showRelease(registry, service);
+  registerReleaseGauge(registry, service);
   return registry;
 }
 
 /** Adds the gauge `rtr_build_info`, which names the service and its release. */
-export function showRelease(registry: Registry, service: string): void {
+export function registerReleaseGauge(registry: Registry, service: string): void {
   new Gauge({
     name: 'rtr_build_info',
     help: 'Always 1; the labels name the service and its release',
@@ -31,8 +30,8 @@ export function showRelease(registry: Registry, service: string): void {
  */
 export type Dependencies = Readonly<Record<string, () => Promise<number | undefined> | undefined>>;
 
-/** Adds gauges for whether each dependency answers and how fast. The dependencies are pinged when the metrics are scraped. */
-export function watchDependencies(registry: Registry, dependencies: Dependencies): void {
+/** Adds gauges that say whether and how fast each dependency answers. The dependencies are pinged when the metrics are scraped. */
+export function registerDependencyGauges(registry: Registry, dependencies: Dependencies): void {
   const labelNames = ['dependency'] as const;
   const registers = [registry];
   let pinging: Promise<void> | undefined;

@@ -30,14 +30,14 @@ import { WaitingMessages } from './waiting-messages.ts';
 
 const sendEveryMs = 1_000;
 
-/** Maximum spans that wait to be sent; further ones are dropped, for instance while the collector is down. */
+/** Maximum spans that wait to be sent; further spans are dropped, for instance while the collector is down. */
 const maxQueued = 4_096;
 
 /** Maximum milliseconds to send the last spans when the process ends. */
 const shutdownMs = 2_000;
 
 /** Minimum milliseconds between two log lines about spans that cannot be sent. */
-const quietMs = 60_000;
+const logEveryMs = 60_000;
 
 /** Maximum characters of an attribute's value, except messages, because clients choose model names of any length. */
 const maxValueLength = 256;
@@ -72,61 +72,61 @@ export function startOpenTelemetry({ service, instance, environment, log }: Trac
   const provider = new TracerProvider({
     resource,
     sampler: createSampler(environment),
-    // All values except messages are cut before, see `defined`.
+    // `toSpanAttributes` has cut all values except messages.
     spanLimits: { attributeValueLengthLimit: maxMessageBytes },
     spanProcessors: [waiting.createCountingProcessor(), processor],
   });
-  const own: Own = { tracer: provider.getTracer('model-router', version), waiting };
+  const parts: TelemetryParts = { tracer: provider.getTracer('model-router', version), waiting };
   log.info('tracing is enabled');
   return {
-    begin: (name, kind, parent, options) => startSpan(own, contextOf(parent), name, kind, options),
+    begin: (name, kind, parent, options) => startSpan(parts, toContext(parent), name, kind, options),
     close: () => Promise.race([provider.shutdown(), sleep(shutdownMs, undefined, { ref: false })]),
   };
 }
 
-interface Own {
+interface TelemetryParts {
   tracer: Tracer;
   waiting: WaitingMessages;
 }
 
 function startSpan(
-  own: Own,
+  parts: TelemetryParts,
   parent: Context,
   name: string,
   kind: SpanKind,
   { attributes, startedAt }: SpanOptions = {},
 ): TraceSpan {
-  const span = own.tracer.startSpan(
+  const span = parts.tracer.startSpan(
     name,
     {
       kind: kinds[kind],
-      attributes: defined(attributes),
+      attributes: toSpanAttributes(attributes),
       ...(startedAt === undefined ? {} : { startTime: startedAt }),
     },
     parent,
   );
   const spanContext = span.spanContext();
-  let traced: Parameters<TraceSpan['setMessages']> | undefined;
+  let pendingMessages: Parameters<TraceSpan['setMessages']> | undefined;
   return {
     traceId: spanContext.traceId,
-    context: carried(spanContext),
+    context: toTraceContext(spanContext),
     isSampled: span.isRecording(),
     child: (childName, childKind, options) =>
-      startSpan(own, trace.setSpan(ROOT_CONTEXT, span), childName, childKind, options),
+      startSpan(parts, trace.setSpan(ROOT_CONTEXT, span), childName, childKind, options),
     rename: (newName) => void span.updateName(newName),
-    set: (more) => void span.setAttributes(defined(more)),
+    set: (more) => void span.setAttributes(toSpanAttributes(more)),
     setMessages: (messages, onOutcome) => {
-      if (span.isRecording()) traced = [messages, onOutcome];
+      if (span.isRecording()) pendingMessages = [messages, onOutcome];
       else onOutcome('late');
     },
     fail: (code) => fail(span, code),
     end: (at) => {
-      if (traced) {
-        const [messages, onOutcome] = traced;
-        // The messages are added at the end, right before the span enters the queue. If they were added earlier, another span could take
-        // its place there.
-        onOutcome(own.waiting.add(span, messages) ? 'queued' : 'full');
-        traced = undefined;
+      if (pendingMessages) {
+        const [messages, onOutcome] = pendingMessages;
+        // The messages are added right before the span enters the queue. If they were added earlier, another span could take the last place
+        // in the queue.
+        onOutcome(parts.waiting.add(span, messages) ? 'queued' : 'full');
+        pendingMessages = undefined;
       }
       span.end(at);
     },
@@ -138,18 +138,18 @@ function fail(span: Span, code: string): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-function defined(attributes: SpanAttributes = {}) {
+function toSpanAttributes(attributes: SpanAttributes = {}) {
   return Object.fromEntries(
-    Object.entries(attributes).flatMap(([name, value]) => (value === undefined ? [] : [[name, cut(value)]])),
+    Object.entries(attributes).flatMap(([name, value]) => (value === undefined ? [] : [[name, cutValue(value)]])),
   );
 }
 
-function cut(value: NonNullable<SpanAttributes[string]>): NonNullable<SpanAttributes[string]> {
+function cutValue(value: NonNullable<SpanAttributes[string]>): NonNullable<SpanAttributes[string]> {
   if (typeof value === 'string') return value.slice(0, maxValueLength);
   return Array.isArray(value) ? value.map((each) => each.slice(0, maxValueLength)) : value;
 }
 
-function carried({ traceId, spanId, traceFlags, traceState }: SpanContext): TraceContext {
+function toTraceContext({ traceId, spanId, traceFlags, traceState }: SpanContext): TraceContext {
   const tracestate = traceState?.serialize();
   return {
     traceparent: `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`,
@@ -157,7 +157,7 @@ function carried({ traceId, spanId, traceFlags, traceState }: SpanContext): Trac
   };
 }
 
-function contextOf(parent: TraceContext | undefined): Context {
+function toContext(parent: TraceContext | undefined): Context {
   const parsed = parent && parseTraceParent(parent.traceparent);
   if (!parsed) return ROOT_CONTEXT;
   const { tracestate } = parent;
@@ -165,12 +165,12 @@ function contextOf(parent: TraceContext | undefined): Context {
   return trace.setSpanContext(ROOT_CONTEXT, { ...parsed, isRemote: true, ...(traceState ? { traceState } : {}) });
 }
 
-/** Limits the cost of a collector that is down to lost spans and one log line per minute. */
+/** Logs that spans cannot be sent, at most once per minute. */
 function logSendErrors(log: TracingOptions['log']): void {
   let loggedAt = -Infinity;
   setGlobalErrorHandler((error) => {
     const now = performance.now();
-    if (now - loggedAt < quietMs) return;
+    if (now - loggedAt < logEveryMs) return;
     loggedAt = now;
     log.warn({ err: error }, 'traces cannot be sent');
   });

@@ -14,7 +14,7 @@ import { ConfigError, type Environment } from '../load-config.ts';
  */
 export function createSampler(environment: Environment): Sampler {
   const name = environment['OTEL_TRACES_SAMPLER'] || 'parentbased_always_on';
-  const ratio = (): number => {
+  const readRatio = (): number => {
     const ratio = environment['OTEL_TRACES_SAMPLER_ARG'] || '1';
     const value = Number(ratio);
     if (!(value >= 0 && value <= 1))
@@ -27,13 +27,13 @@ export function createSampler(environment: Environment): Sampler {
     case 'always_off':
       return new AlwaysOffSampler();
     case 'traceidratio':
-      return new TraceIdRatioBasedSampler(ratio());
+      return new TraceIdRatioBasedSampler(readRatio());
     case 'parentbased_always_on':
       return new ParentBasedSampler({ root: new AlwaysOnSampler() });
     case 'parentbased_always_off':
       return new ParentBasedSampler({ root: new AlwaysOffSampler() });
     case 'parentbased_traceidratio':
-      return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio()) });
+      return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(readRatio()) });
     default:
       throw new ConfigError(`OTEL_TRACES_SAMPLER=${name} is not a known sampler`);
   }

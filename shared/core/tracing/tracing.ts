@@ -8,8 +8,8 @@ export const maxMessageBytes = 64 * 1024;
 export const maxWaitingMessageBytes = 16 * 1024 * 1024;
 
 /**
- * The outcome of a span's messages: they wait to be sent with it (`queued`); there was no room for them, or for the span (`full`); or
- * the span had ended (`late`).
+ * The outcome of a span's messages: they wait to be sent with the span (`queued`); there was no room for the messages, or for the span
+ * (`full`); or the span had ended (`late`).
  */
 export type MessagesOutcome = 'queued' | 'full' | 'late';
 
@@ -37,16 +37,16 @@ export interface SpanOptions {
 export interface TraceSpan {
   /** 32 hexadecimal digits, for log lines. */
   readonly traceId: string;
-  /** The context for processes that do a part of this work. */
+  /** The context to send to another process whose spans become children of this span. */
   readonly context: TraceContext;
   child(name: string, kind: SpanKind, options?: SpanOptions): TraceSpan;
-  /** Whether the span will be sent. Attributes of other spans need not be computed. */
+  /** Whether the span will be sent. If not, its attributes need not be computed. */
   readonly isSampled: boolean;
   rename(name: string): void;
   set(attributes: SpanAttributes): void;
   /**
-   * Adds the messages of a recorded request, if its owner and the operator want them in traces. They are added when the span ends, if
-   * there is room.
+   * Adds the messages of a request to the span when it ends, if there is room. Only for a recorded request whose owner and operator want
+   * the messages in traces.
    * @param messages JSON texts of at most `maxMessageBytes`, by the names of attributes
    * @param onOutcome called once, at the end of the span at the latest
    */

@@ -2,18 +2,19 @@ import type { Span } from '@opentelemetry/api';
 import type { SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace';
 
 /**
- * Limits the messages of all spans that wait to be sent. Messages count from the end of their span until the span was sent or could not be
- * sent. A full queue drops spans silently, so this class counts the queued spans as well. A span with messages is therefore never dropped.
+ * Limits the bytes of messages in spans that wait to be sent. Messages count from the end of their span until the span was sent or could
+ * not be sent. A full queue drops spans silently, so this class also counts the queued spans, and adds messages only to a span for which
+ * the queue has room.
  */
 export class WaitingMessages {
-  readonly #most: { bytes: number; spans: number };
+  readonly #max: { bytes: number; spans: number };
   readonly #sizes = new WeakMap<object, number>();
   #bytes = 0;
   #spans = 0;
 
-  /** @param most maximum bytes of all messages, and the length of the queue, beyond which it drops spans */
-  constructor(most: { bytes: number; spans: number }) {
-    this.#most = most;
+  /** @param max maximum bytes of all messages, and the number of spans at which the queue is full */
+  constructor(max: { bytes: number; spans: number }) {
+    this.#max = max;
   }
 
   get bytes(): number {
@@ -26,7 +27,7 @@ export class WaitingMessages {
    */
   add(span: Span, messages: Readonly<Record<string, string>>): boolean {
     const bytes = Object.values(messages).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-    if (this.#spans >= this.#most.spans || this.#bytes + bytes > this.#most.bytes) return false;
+    if (this.#spans >= this.#max.spans || this.#bytes + bytes > this.#max.bytes) return false;
     span.setAttributes(messages);
     this.#sizes.set(span, bytes);
     this.#bytes += bytes;
@@ -38,7 +39,7 @@ export class WaitingMessages {
     return {
       onStart: () => undefined,
       onEnd: () => {
-        if (this.#spans < this.#most.spans) this.#spans += 1;
+        if (this.#spans < this.#max.spans) this.#spans += 1;
       },
       forceFlush: async () => undefined,
       shutdown: async () => undefined,

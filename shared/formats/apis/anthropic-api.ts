@@ -1,9 +1,9 @@
 import { generatesAnswers, type ClientApi } from '../client-api.ts';
 import { anthropicBatches } from '../batches/anthropic-batches.ts';
-import { discoveredModels, requestsModelList, resolveAlias } from './discovered-models.ts';
-import { claudeDesktopConfiguration } from './claude-desktop-configuration.ts';
-import { claudeCodeSettings } from './claude-code-settings.ts';
-import { messagesModel, messagesModelPage } from './anthropic-models.ts';
+import { toDiscoveredModels, requestsModelList, resolveAlias } from './discovered-models.ts';
+import { createDesktopConfiguration } from './claude-desktop-configuration.ts';
+import { createClaudeCodeSettings } from './claude-code-settings.ts';
+import { toMessagesModel, createModelPage } from './anthropic-models.ts';
 
 export const anthropicApi: ClientApi = {
   segment: 'anthropic',
@@ -14,15 +14,15 @@ export const anthropicApi: ClientApi = {
   greetings: { '/api/hello': { message: 'hello' } },
   listModels: (cards, query, headers) => {
     const generating = cards.filter(generatesAnswers);
-    return messagesModelPage(requestsModelList(headers) ? discoveredModels(generating) : generating, query);
+    return createModelPage(requestsModelList(headers) ? toDiscoveredModels(generating) : generating, query);
   },
   nameBehind: resolveAlias,
-  showModel: messagesModel,
+  showModel: toMessagesModel,
   programs: {
     settingsPath: '/managed/settings',
-    settings: claudeCodeSettings,
+    settings: createClaudeCodeSettings,
     telemetryPaths: ['/metrics', '/logs', '/traces'],
   },
-  desktop: { path: '/bootstrap', configuration: claudeDesktopConfiguration },
+  desktop: { path: '/bootstrap', configuration: createDesktopConfiguration },
   batches: anthropicBatches,
 };

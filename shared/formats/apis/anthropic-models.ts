@@ -30,7 +30,7 @@ export interface MessagesModelPage {
 const defaultLimit = 20;
 const maximumLimit = 1000;
 
-export function messagesModel(card: ModelCard | DiscoveredModel): MessagesModel {
+export function toMessagesModel(card: ModelCard | DiscoveredModel): MessagesModel {
   const { id, created, contextWindow, maxOutput } = card;
   return {
     type: 'model',
@@ -53,7 +53,7 @@ export function messagesModel(card: ModelCard | DiscoveredModel): MessagesModel 
  * @param query the parsed query string; unknown names are ignored
  * @throws RouterError `invalid_request` for a bad limit, for both ids together, or for an id that is not in the list
  */
-export function messagesModelPage(
+export function createModelPage(
   cards: readonly (ModelCard | DiscoveredModel)[],
   query: Readonly<Record<string, unknown>>,
 ): MessagesModelPage {
@@ -68,7 +68,7 @@ export function messagesModelPage(
   const end = before === undefined ? cards.length : findPosition(cards, 'before_id', before);
   const page = before === undefined ? cards.slice(start, start + limit) : cards.slice(Math.max(0, end - limit), end);
   return {
-    data: page.map(messagesModel),
+    data: page.map(toMessagesModel),
     has_more: end - start > page.length,
     first_id: page.at(0)?.id ?? null,
     last_id: page.at(-1)?.id ?? null,

@@ -1,21 +1,21 @@
 import { generatesAnswers, type ModelCard } from '../client-api.ts';
 
 /** The model kinds of Claude Code. Users request each kind by an alias, which an environment variable resolves. */
-const kinds = ['opus', 'sonnet', 'haiku'] as const;
+const modelKinds = ['opus', 'sonnet', 'haiku'] as const;
 
 /**
  * Returns the settings that Claude Code reads from the router that it is signed in to. With them, Claude Code lists the router's models and
  * sends headers that name the purpose of each request. The aliases of Claude Code resolve to models that are served. The context window in
- * the settings is the smallest one among the models that Claude Code does not know.
+ * the settings is the smallest window of the models that Claude Code does not know.
  */
-export function claudeCodeSettings(cards: readonly ModelCard[]): object {
+export function createClaudeCodeSettings(cards: readonly ModelCard[]): object {
   const models = cards.filter(generatesAnswers);
   const env: Record<string, string> = {
     CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1',
     CLAUDE_CODE_GATEWAY_HINT_HEADERS: '1',
   };
-  for (const kind of kinds) {
-    const model = ofKind(models, kind);
+  for (const kind of modelKinds) {
+    const model = findModelOfKind(models, kind);
     if (model === undefined) continue;
     const variable = `ANTHROPIC_DEFAULT_${kind.toUpperCase()}_MODEL`;
     env[variable] = model.id;
@@ -30,9 +30,9 @@ export function claudeCodeSettings(cards: readonly ModelCard[]): object {
  * Returns the newest known model of a kind, judged by its name. If there is none, returns `auto` if it is listed, otherwise the first
  * model.
  */
-function ofKind(models: readonly ModelCard[], kind: string): ModelCard | undefined {
-  const named = models.filter((model) => isKnown(model) && model.id.includes(kind));
-  const [newest] = named.toSorted((a, b) => b.id.localeCompare(a.id, 'en', { numeric: true }));
+function findModelOfKind(models: readonly ModelCard[], kind: string): ModelCard | undefined {
+  const knownModels = models.filter((model) => isKnown(model) && model.id.includes(kind));
+  const [newest] = knownModels.toSorted((a, b) => b.id.localeCompare(a.id, 'en', { numeric: true }));
   return newest ?? models.find(({ id }) => id === 'auto') ?? models[0];
 }
 

@@ -4,7 +4,7 @@ import { generatesAnswers, type DesktopFacts, type ModelCard } from '../client-a
  * Returns the configuration that Claude Desktop reads from its `bootstrapUrl` for a person, under the names of its managed settings. Claude
  * Desktop treats an omitted setting as unset, so the answer repeats the sign-in settings.
  */
-export function claudeDesktopConfiguration(cards: readonly ModelCard[], facts: DesktopFacts): object {
+export function createDesktopConfiguration(cards: readonly ModelCard[], facts: DesktopFacts): object {
   const { baseUrl, issuer, desktop } = facts;
   const { client_id: clientId, scopes, redirect_port: redirectPort, bearer_token_type: bearerTokenType } = desktop;
   return {

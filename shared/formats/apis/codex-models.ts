@@ -16,7 +16,7 @@ const baseInstructions = `You are a coding agent. You work in the user's termina
 - Before longer work, say in one sentence what you will do. At the end, say briefly what you changed and what the user should know.
 - Go on until the task is done. Ask only when you cannot find out what you need.`;
 
-const levels = [
+const reasoningLevels = [
   { effort: 'low', description: 'Answers soon' },
   { effort: 'medium', description: 'Thinks where it helps' },
   { effort: 'high', description: 'Thinks most' },
@@ -26,15 +26,15 @@ const levels = [
 const outputBytes = 10_000;
 
 /**
- * Describes models in the form that Codex reads, including their context windows. Codex rejects a list in which one of these fields is
- * missing (read from codex 0.169, which requests the list with `client_version` in the query).
+ * Describes models as Codex reads them, including their context windows. Codex rejects a list if one of these fields is missing (read from
+ * codex 0.169, which requests the list with `client_version` in the query).
  */
-export function codexModels(cards: readonly ModelCard[]): JsonObject[] {
+export function describeCodexModels(cards: readonly ModelCard[]): JsonObject[] {
   return cards.map(({ id, contextWindow }, position) => ({
     slug: id,
     display_name: id,
     description: null,
-    supported_reasoning_levels: levels,
+    supported_reasoning_levels: reasoningLevels,
     shell_type: 'shell_command',
     visibility: 'list',
     supported_in_api: true,

@@ -8,7 +8,7 @@ export interface DiscoveredModel extends ModelCard {
 }
 
 /** Claude Code's model list keeps only ids that contain one of these words. */
-const listed = /claude|anthropic/i;
+const listedId = /claude|anthropic/i;
 
 /** Models whose ids Claude Code would not keep are listed under an alias, which is this prefix followed by their id. */
 const aliasPrefix = 'anthropic/';
@@ -19,16 +19,16 @@ export function requestsModelList({ 'user-agent': agent }: IncomingHttpHeaders):
 }
 
 /** Returns the models under ids that Claude Code's list keeps, each with a description that helps a person choose. */
-export function discoveredModels(cards: readonly ModelCard[]): DiscoveredModel[] {
+export function toDiscoveredModels(cards: readonly ModelCard[]): DiscoveredModel[] {
   return cards.map((card) => ({
     ...card,
-    id: listed.test(card.id) ? card.id : aliasPrefix + card.id,
+    id: listedId.test(card.id) ? card.id : aliasPrefix + card.id,
     displayName: card.tiers.length === 0 ? card.id : `${card.id} (${card.tiers.join(', ')})`,
     description: describe(card),
   }));
 }
 
-/** Returns the model name that an alias of `discoveredModels` stands for; undefined for any other name. */
+/** Returns the model name that an alias of `toDiscoveredModels` stands for; undefined for any other name. */
 export function resolveAlias(name: string): string | undefined {
   return name.startsWith(aliasPrefix) ? name.slice(aliasPrefix.length) : undefined;
 }

@@ -1,6 +1,6 @@
 import { generatesAnswers, type ClientApi, type ModelCard } from '../client-api.ts';
 import { openaiBatches } from '../batches/openai-batches.ts';
-import { codexModels } from './codex-models.ts';
+import { describeCodexModels } from './codex-models.ts';
 
 /** The API that OpenAI's SDKs use, with or without `/v1` in the base URL (OpenAI API reference, "Models"). */
 export const openaiApi: ClientApi = {
@@ -9,15 +9,15 @@ export const openaiApi: ClientApi = {
   prefixes: ['/v1', ''],
   listModels: (cards, query) => ({
     object: 'list',
-    data: cards.map(modelObject),
+    data: cards.map(toModelObject),
     // Only Codex sends `client_version` and reads this list.
-    ...(query['client_version'] !== undefined && { models: codexModels(cards.filter(generatesAnswers)) }),
+    ...(query['client_version'] !== undefined && { models: describeCodexModels(cards.filter(generatesAnswers)) }),
   }),
-  showModel: modelObject,
+  showModel: toModelObject,
   batches: openaiBatches,
 };
 
-function modelObject(card: ModelCard): object {
+function toModelObject(card: ModelCard): object {
   const { id, created, ownedBy, operations, contextWindow, maxOutput } = card;
   return {
     id,
@@ -32,23 +32,23 @@ function modelObject(card: ModelCard): object {
       max_model_len: contextWindow,
     }),
     ...(maxOutput !== undefined && { max_output_tokens: maxOutput }),
-    ...(generatesAnswers(card) && takenBy(card)),
+    ...(generatesAnswers(card) && toAcceptedFields(card)),
   };
 }
 
 /** Returns what a model accepts, in the fields of OpenRouter's model list. */
-function takenBy({ capabilities }: ModelCard): object {
+function toAcceptedFields({ capabilities }: ModelCard): object {
   const input = capabilities.includes('vision') ? ['text', 'image'] : ['text'];
   return {
     architecture: { input_modalities: input, output_modalities: ['text'] },
-    supported_parameters: parametersOf.flatMap(([capability, names]) =>
+    supported_parameters: parametersByCapability.flatMap(([capability, names]) =>
       capabilities.includes(capability) ? names : [],
     ),
   };
 }
 
 /** The request parameters that each capability allows. */
-const parametersOf: readonly [string, readonly string[]][] = [
+const parametersByCapability: readonly [string, readonly string[]][] = [
   ['tools', ['tools', 'tool_choice']],
   ['json', ['response_format', 'structured_outputs']],
   ['thinking', ['reasoning', 'include_reasoning']],

@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
-import { retryTime, type BatchFacts, type BatchFormat } from './batch-format.ts';
-import { readCursor, onOneLine, readPageLimit, readLineObject } from './read-line-object.ts';
+import { findRetryTime, type BatchFacts, type BatchFormat } from './batch-format.ts';
+import { readCursor, toOneLine, readPageLimit, readLineObject } from './read-line-object.ts';
 
 /**
  * Batches of Anthropic's API (Anthropic API reference, "Message Batches"). The body of the creation request contains the requests, and the
@@ -16,11 +16,11 @@ export const anthropicBatches: BatchFormat = {
   readLine(line) {
     return readLineObject(line, 'params');
   },
-  succeeded: (customId, _, answer) =>
-    `{"custom_id":${JSON.stringify(customId)},"result":{"type":"succeeded","message":${onOneLine(answer)}}}`,
-  errored: (customId, _, { body: error }) =>
+  toAnswerLine: (customId, _, answer) =>
+    `{"custom_id":${JSON.stringify(customId)},"result":{"type":"succeeded","message":${toOneLine(answer)}}}`,
+  toErrorLine: (customId, _, { body: error }) =>
     JSON.stringify({ custom_id: customId, result: { type: 'errored', error } }),
-  unfinished: (customId, _, outcome) =>
+  toUnfinishedLine: (customId, _, outcome) =>
     JSON.stringify({ custom_id: customId, result: { type: outcome === 'cancelled' ? 'canceled' : 'expired' } }),
   readPage(query) {
     const [after, before] = [readCursor(query, 'after_id'), readCursor(query, 'before_id')];
@@ -30,42 +30,42 @@ export const anthropicBatches: BatchFormat = {
     }
     return { limit: readPageLimit(query['limit'], 1_000), after, before };
   },
-  show: messageBatch,
+  show: toMessageBatch,
   list: (batches, hasMore, baseUrl) => ({
-    data: batches.map((batch) => messageBatch(batch, baseUrl)),
+    data: batches.map((batch) => toMessageBatch(batch, baseUrl)),
     has_more: hasMore,
     first_id: batches.at(0)?.id ?? null,
     last_id: batches.at(-1)?.id ?? null,
   }),
-  removed: (id) => ({ id, type: 'message_batch_deleted' }),
+  showRemoval: (id) => ({ id, type: 'message_batch_deleted' }),
   notFound: (id) => new RouterError('not_found', `Could not find the batch ${id}.`),
 };
 
-function messageBatch(batch: BatchFacts, baseUrl: string): object {
+function toMessageBatch(batch: BatchFacts, baseUrl: string): object {
   const { id, state, total, succeeded, errored, cancelled, expired, cancelledAt } = batch;
-  const isOver = state === 'ended' || state === 'failed';
+  const hasEnded = state === 'ended' || state === 'failed';
   // Anthropic's API counts all requests as processing until the whole batch has ended.
-  const counts = isOver
+  const counts = hasEnded
     ? { processing: 0, succeeded, errored, canceled: cancelled, expired }
     : { processing: total, succeeded: 0, errored: 0, canceled: 0, expired: 0 };
   return {
     id,
     type: 'message_batch',
-    processing_status: isOver ? 'ended' : cancelledAt === undefined ? 'in_progress' : 'canceling',
+    processing_status: hasEnded ? 'ended' : cancelledAt === undefined ? 'in_progress' : 'canceling',
     request_counts: counts,
-    created_at: iso(batch.createdAt),
-    expires_at: iso(batch.expiresAt),
-    ended_at: iso(batch.endedAt ?? batch.failedAt),
-    cancel_initiated_at: iso(cancelledAt),
+    created_at: toIso(batch.createdAt),
+    expires_at: toIso(batch.expiresAt),
+    ended_at: toIso(batch.endedAt ?? batch.failedAt),
+    cancel_initiated_at: toIso(cancelledAt),
     archived_at: null,
     results_url: state === 'ended' ? `${baseUrl}/messages/batches/${id}/results` : null,
     // Why the requests wait. Anthropic's API has no such field.
     ...(batch.pausedFor !== undefined && {
-      paused: { reason: batch.pausedFor, tried_again_at: iso(retryTime(batch)) },
+      paused: { reason: batch.pausedFor, tried_again_at: toIso(findRetryTime(batch)) },
     }),
   };
 }
 
-function iso(ms: number | undefined): string | null {
+function toIso(ms: number | undefined): string | null {
   return ms === undefined ? null : new Date(ms).toISOString();
 }

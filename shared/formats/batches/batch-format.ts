@@ -34,16 +34,16 @@ export interface BatchFacts {
     | undefined;
   outputFile?: string | undefined;
   errorFile?: string | undefined;
-  /** When the router tries the lines again; undefined unless they wait. */
+  /** When the router tries the lines again; undefined unless the lines wait. */
   pausedUntil?: number | undefined;
-  /** The reason why the lines wait, in words; undefined unless they wait. */
+  /** The reason why the lines wait, in words; undefined unless the lines wait. */
   pausedFor?: string | undefined;
-  /** Whether the lines wait for a worker. The router tries them as soon as one connects. */
+  /** Whether the lines wait for a worker. The router tries the lines as soon as a worker connects. */
   lacksWorker?: boolean | undefined;
 }
 
-/** Returns when the router tries the lines of a waiting batch again. Undefined if it tries them now, or as soon as a worker connects. */
-export function retryTime(
+/** Returns when the router tries the lines of a waiting batch again; undefined if it does so now, or as soon as a worker connects. */
+export function findRetryTime(
   { pausedUntil, lacksWorker }: Pick<BatchFacts, 'pausedUntil' | 'lacksWorker'>,
   now = Date.now(),
 ): number | undefined {
@@ -112,22 +112,22 @@ export interface BatchFormat {
   readLine: (line: Buffer, endpoint: string | undefined) => BatchLine;
   /**
    * Returns the result line for an answer.
-   * @param answer its JSON text
+   * @param answer the JSON text of the answer
    */
-  succeeded: (customId: string, requestId: string, answer: string) => string;
+  toAnswerLine: (customId: string, requestId: string, answer: string) => string;
   /**
    * Returns the result line for an error.
    * @param answer the error in the line's client format
    */
-  errored: (customId: string, requestId: string, answer: ErrorAnswer<object>) => string;
+  toErrorLine: (customId: string, requestId: string, answer: ErrorAnswer<object>) => string;
   /** Returns the result line for a request that ended without an answer or an error. */
-  unfinished: (customId: string, requestId: string, outcome: 'cancelled' | 'expired') => string;
+  toUnfinishedLine: (customId: string, requestId: string, outcome: 'cancelled' | 'expired') => string;
   /** @throws RouterError `invalid_request` */
   readPage: (query: Readonly<Record<string, unknown>>) => BatchPageRequest;
   /** @param baseUrl URL of the API with its prefix, for links in the answer */
   show: (batch: BatchFacts, baseUrl: string) => object;
   list: (batches: readonly BatchFacts[], hasMore: boolean, baseUrl: string) => object;
-  removed: (id: string) => Json;
+  showRemoval: (id: string) => Json;
   /** Returns the error for a batch that does not exist, or belongs to another owner. */
   notFound: (id: string) => RouterError;
 }

@@ -12,8 +12,8 @@ export interface BatchFormats {
  * The operations whose requests are forms or whose answers are sound. Batches do not support them, because a line and its result are JSON
  * texts.
  */
-const noTexts: ReadonlySet<ModelOperation> = new Set(['redraw', 'speak', 'transcribe', 'translate']);
-const inBatches = modelOperations.filter((operation) => !noTexts.has(operation));
+const nonTextOperations: ReadonlySet<ModelOperation> = new Set(['redraw', 'speak', 'transcribe', 'translate']);
+const batchOperations = modelOperations.filter((operation) => !nonTextOperations.has(operation));
 
 /**
  * Returns the formats of a batch; undefined for an API or a path that this release does not serve.
@@ -25,14 +25,14 @@ export function findBatchFormats(
   formats: readonly ClientFormat[],
 ): BatchFormats | undefined {
   for (const line of formats) {
-    const operation = line.api.segment === api ? batchOperation(line, path) : undefined;
+    const operation = line.api.segment === api ? findBatchOperation(line, path) : undefined;
     if (operation && line.api.batches) return { batch: line.api.batches, line, operation };
   }
   return undefined;
 }
 
 /** Returns the operation of batch requests at a path of a format; undefined if batches cannot use the path. */
-export function batchOperation({ routes }: Pick<ClientFormat, 'routes'>, path: string): ModelOperation | undefined {
+export function findBatchOperation({ routes }: Pick<ClientFormat, 'routes'>, path: string): ModelOperation | undefined {
   const route = routes.find((each) => each.path === path && !each.reshape);
-  return inBatches.find((operation) => operation === route?.operation);
+  return batchOperations.find((operation) => operation === route?.operation);
 }

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
 import { parseJsonBody } from '../json-request.ts';
-import { firstProblem } from '../validation/first-problem.ts';
+import { findFirstProblem } from '../validation/find-first-problem.ts';
 import { openaiFiles } from '../openai/openai-files.ts';
 import { problemError } from '../openai/problem-error.ts';
-import { retryTime, type BatchCreation, type BatchFacts, type BatchFormat } from './batch-format.ts';
-import { readCursor, onOneLine, readPageLimit, readLineObject } from './read-line-object.ts';
+import { findRetryTime, type BatchCreation, type BatchFacts, type BatchFormat } from './batch-format.ts';
+import { readCursor, toOneLine, readPageLimit, readLineObject } from './read-line-object.ts';
 
 const hourMs = 3_600_000;
 
@@ -31,67 +31,70 @@ export const openaiBatches: BatchFormat = {
   readLine(line, endpoint) {
     const { object, customId, request } = readLineObject(line, 'body');
     const { method, url } = object;
-    if (method !== 'POST') throw wrong('method', 'Invalid method: it must be POST.');
-    if (url !== endpoint) throw wrong('url', `Invalid url: the batch is for ${String(endpoint)}.`);
+    if (method !== 'POST') throw createFieldError('method', 'Invalid method: it must be POST.');
+    if (url !== endpoint) throw createFieldError('url', `Invalid url: the batch is for ${String(endpoint)}.`);
     return { customId, request };
   },
-  succeeded: (customId, requestId, answer) =>
-    `${opening(customId, requestId)},"response":{"status_code":200,"request_id":${JSON.stringify(requestId)},"body":${onOneLine(answer)}},"error":null}`,
-  errored: (customId, requestId, { status, body }) => {
+  toAnswerLine: (customId, requestId, answer) =>
+    `${beginLine(customId, requestId)},"response":{"status_code":200,"request_id":${JSON.stringify(requestId)},"body":${toOneLine(answer)}},"error":null}`,
+  toErrorLine: (customId, requestId, { status, body }) => {
     const response = JSON.stringify({ status_code: status, request_id: requestId, body });
-    return `${opening(customId, requestId)},"response":${response},"error":null}`;
+    return `${beginLine(customId, requestId)},"response":${response},"error":null}`;
   },
-  unfinished: (customId, requestId, outcome) =>
-    `${opening(customId, requestId)},"response":null,"error":${JSON.stringify(stops[outcome])}}`,
+  toUnfinishedLine: (customId, requestId, outcome) =>
+    `${beginLine(customId, requestId)},"response":null,"error":${JSON.stringify(unfinishedErrors[outcome])}}`,
   readPage: (query) => ({ limit: readPageLimit(query['limit'], 100), after: readCursor(query, 'after') }),
-  show: batchObject,
+  show: toBatchObject,
   list: (batches, hasMore) => ({
     object: 'list',
-    data: batches.map(batchObject),
+    data: batches.map(toBatchObject),
     first_id: batches.at(0)?.id ?? null,
     last_id: batches.at(-1)?.id ?? null,
     has_more: hasMore,
   }),
-  removed: (id) => ({ id, object: 'batch', deleted: true }),
+  showRemoval: (id) => ({ id, object: 'batch', deleted: true }),
   notFound: (id) => new RouterError('not_found', `No batch found with id '${id}'.`),
 };
 
-const stops = {
+const unfinishedErrors = {
   cancelled: { code: 'batch_cancelled', message: 'This request was not run because the batch was cancelled.' },
   expired: { code: 'batch_expired', message: 'This request could not be run before the completion window expired.' },
 };
 
-function opening(customId: string, requestId: string): string {
+function beginLine(customId: string, requestId: string): string {
   return `{"id":${JSON.stringify(`batch_req_${requestId}`)},"custom_id":${JSON.stringify(customId)}`;
 }
 
 function readCreation(body: Buffer): BatchCreation {
   const parsed = parseJsonBody(body);
-  const read = creationSchema.safeParse(parsed);
-  if (!read.success) throw problemError(firstProblem(read.error, parsed));
+  const parsedCreation = creationSchema.safeParse(parsed);
+  if (!parsedCreation.success) throw problemError(findFirstProblem(parsedCreation.error, parsed));
   const {
     input_file_id: inputFile,
     endpoint,
     completion_window: window,
     metadata,
     output_expires_after: after,
-  } = read.data;
+  } = parsedCreation.data;
   const hours = Number(/^([1-9]\d{0,2})h$/.exec(window)?.[1] ?? 0);
   if (hours < 1 || hours > maxHours)
-    throw wrong(
+    throw createFieldError(
       'completion_window',
       `completion_window must be a number of hours from 1h to ${maxHours}h, such as 24h.`,
     );
   const seconds = after?.seconds;
   if (seconds !== undefined && (seconds < 3_600 || seconds > 2_592_000))
-    throw wrong('output_expires_after.seconds', 'output_expires_after.seconds must be from 3600 to 2592000.');
+    throw createFieldError(
+      'output_expires_after.seconds',
+      'output_expires_after.seconds must be from 3600 to 2592000.',
+    );
   return {
     endpoint,
     path: endpoint.replace(/^\/v1(?=\/)/, ''),
     inputFile,
     window,
     windowMs: hours * hourMs,
-    metadata: checkedMetadata(metadata ?? undefined),
+    metadata: checkMetadata(metadata ?? undefined),
     outputSeconds: seconds,
   };
 }
@@ -100,17 +103,17 @@ function readCreation(body: Buffer): BatchCreation {
  * Returns the metadata if it is within the API's bounds: at most 16 pairs, with names of at most 64 characters and values of at most 512.
  * @throws RouterError `invalid_request`
  */
-function checkedMetadata(metadata: Record<string, string> | undefined): Record<string, string> | undefined {
+function checkMetadata(metadata: Record<string, string> | undefined): Record<string, string> | undefined {
   const pairs = Object.entries(metadata ?? {});
-  if (pairs.length > 16) throw wrong('metadata', 'metadata may have 16 pairs at most.');
+  if (pairs.length > 16) throw createFieldError('metadata', 'metadata may have 16 pairs at most.');
   if (pairs.some(([name, value]) => name.length > 64 || value.length > 512))
-    throw wrong('metadata', 'metadata may have names of 64 characters and values of 512 at most.');
+    throw createFieldError('metadata', 'metadata may have names of 64 characters and values of 512 at most.');
   return pairs.length === 0 ? undefined : metadata;
 }
 
-function batchObject(batch: BatchFacts): object {
+function toBatchObject(batch: BatchFacts): object {
   const { promptTokens, cachedTokens, completionTokens, reasoningTokens, problems } = batch;
-  const status = statusOf(batch);
+  const status = toStatus(batch);
   return {
     id: batch.id,
     object: 'batch',
@@ -125,15 +128,15 @@ function batchObject(batch: BatchFacts): object {
     status,
     output_file_id: batch.outputFile === undefined ? null : openaiFiles.shownId(batch.outputFile),
     error_file_id: batch.errorFile === undefined ? null : openaiFiles.shownId(batch.errorFile),
-    created_at: seconds(batch.createdAt),
-    in_progress_at: seconds(batch.runningAt),
-    expires_at: seconds(batch.expiresAt),
-    finalizing_at: seconds(batch.finishingAt),
-    completed_at: status === 'completed' ? seconds(batch.endedAt) : null,
-    failed_at: seconds(batch.failedAt),
-    expired_at: status === 'expired' ? seconds(batch.endedAt) : null,
-    cancelling_at: seconds(batch.cancelledAt),
-    cancelled_at: status === 'cancelled' ? seconds(batch.endedAt) : null,
+    created_at: toSeconds(batch.createdAt),
+    in_progress_at: toSeconds(batch.runningAt),
+    expires_at: toSeconds(batch.expiresAt),
+    finalizing_at: toSeconds(batch.finishingAt),
+    completed_at: status === 'completed' ? toSeconds(batch.endedAt) : null,
+    failed_at: toSeconds(batch.failedAt),
+    expired_at: status === 'expired' ? toSeconds(batch.endedAt) : null,
+    cancelling_at: toSeconds(batch.cancelledAt),
+    cancelled_at: status === 'cancelled' ? toSeconds(batch.endedAt) : null,
     request_counts: { total: batch.total, completed: batch.succeeded, failed: batch.errored },
     usage: {
       input_tokens: promptTokens,
@@ -145,12 +148,12 @@ function batchObject(batch: BatchFacts): object {
     metadata: batch.metadata ?? null,
     // Why the lines wait. OpenAI's API has no such field.
     ...(batch.pausedFor !== undefined && {
-      paused: { reason: batch.pausedFor, tried_again_at: seconds(retryTime(batch)) },
+      paused: { reason: batch.pausedFor, tried_again_at: toSeconds(findRetryTime(batch)) },
     }),
   };
 }
 
-function statusOf({ state, cancelledAt, expired }: BatchFacts): string {
+function toStatus({ state, cancelledAt, expired }: BatchFacts): string {
   switch (state) {
     case 'failed':
       return 'failed';
@@ -166,10 +169,10 @@ function statusOf({ state, cancelledAt, expired }: BatchFacts): string {
   }
 }
 
-function seconds(ms: number | undefined): number | null {
+function toSeconds(ms: number | undefined): number | null {
   return ms === undefined ? null : Math.floor(ms / 1000);
 }
 
-function wrong(param: string, message: string): RouterError {
+function createFieldError(param: string, message: string): RouterError {
   return new RouterError('invalid_request', message, { param });
 }

@@ -35,7 +35,7 @@ function parseLine(line: Buffer): unknown {
 }
 
 /** Replaces the line breaks of a JSON text by spaces. Valid JSON has line breaks only outside of its strings. */
-export function onOneLine(json: string): string {
+export function toOneLine(json: string): string {
   return /[\r\n]/.test(json) ? json.replaceAll(/[\r\n]+/g, ' ') : json;
 }
 

@@ -10,11 +10,11 @@ export interface TextLine {
   number: number;
 }
 
-/** Who is to know of a large line before all of it is in memory. */
+/** A listener that is called for a large line before the whole line is in memory. */
 export interface LargeLines {
   /** Bytes from which a line is large. */
   from: number;
-  /** Called with the line's number once that many of its bytes have been read. The rest is read when it resolves. */
+  /** Called with the line's number when `from` bytes of the line have been read. The rest of the line is read when the promise resolves. */
   onBegin: (number: number) => Promise<unknown>;
 }
 
@@ -31,28 +31,28 @@ const byteOrderMark = Buffer.from('\uFEFF');
  * line in memory besides the current piece.
  * @param maxBytes maximum bytes of a line
  * @param start offset of the first piece in the text
- * @param large who is called before the rest of a large line is read
+ * @param largeLines the listener for large lines; undefined for none
  * @throws RouterError `body_too_large` for a longer line
  */
 export async function* readLines(
   pieces: AsyncIterable<Uint8Array>,
   maxBytes: number,
   start = 0,
-  large?: LargeLines,
+  largeLines?: LargeLines,
 ): AsyncGenerator<TextLine> {
-  let begun: Uint8Array[] = [];
-  let begunBytes = 0;
+  let lineParts: Uint8Array[] = [];
+  let lineBytes = 0;
   let isLarge = false;
   let from = start;
   let number = 0;
-  const take = (rest: Uint8Array): void => {
-    begunBytes += rest.length;
-    if (begunBytes > maxBytes) throw new RouterError('body_too_large', `A line is larger than ${maxBytes} bytes.`);
-    begun.push(rest);
+  const addToLine = (rest: Uint8Array): void => {
+    lineBytes += rest.length;
+    if (lineBytes > maxBytes) throw new RouterError('body_too_large', `A line is larger than ${maxBytes} bytes.`);
+    lineParts.push(rest);
   };
-  const end = (length: number): TextLine => {
-    // A copy, even of one piece: a line may be kept for long, its piece is much larger than most lines.
-    let bytes = Buffer.concat(begun);
+  const endLine = (length: number): TextLine => {
+    // The bytes are always copied, because a line may be kept for long, and its piece is much larger than most lines.
+    let bytes = Buffer.concat(lineParts);
     if (from === 0 && bytes.subarray(0, byteOrderMark.length).equals(byteOrderMark)) {
       bytes = bytes.subarray(byteOrderMark.length);
       from = byteOrderMark.length;
@@ -60,26 +60,26 @@ export async function* readLines(
     number += 1;
     const line = { bytes, from, to: from + bytes.length + length, number };
     from = line.to;
-    begun = [];
-    begunBytes = 0;
+    lineParts = [];
+    lineBytes = 0;
     isLarge = false;
     return line;
   };
   for await (const piece of pieces) {
     let at = 0;
     for (let next = piece.indexOf(lineFeed); next !== -1; next = piece.indexOf(lineFeed, at)) {
-      take(piece.subarray(at, next));
+      addToLine(piece.subarray(at, next));
       at = next + 1;
-      const line = end(1);
+      const line = endLine(1);
       if (!isBlank(line.bytes)) yield line;
     }
-    if (at < piece.length) take(piece.subarray(at));
-    if (!large || isLarge || begunBytes < large.from) continue;
+    if (at < piece.length) addToLine(piece.subarray(at));
+    if (!largeLines || isLarge || lineBytes < largeLines.from) continue;
     isLarge = true;
-    await large.onBegin(number + 1);
+    await largeLines.onBegin(number + 1);
   }
-  if (begunBytes === 0) return;
-  const last = end(0);
+  if (lineBytes === 0) return;
+  const last = endLine(0);
   if (!isBlank(last.bytes)) yield last;
 }
 

@@ -5,18 +5,18 @@ import type { ClientFormat, RequestParameters } from '../client-format.ts';
 import { readJsonRequest } from '../json-request.ts';
 import type { RequestFeatures } from '../request-feature.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
-import { chatConversation } from './conversation.ts';
+import { digestChatConversation } from './conversation.ts';
 import { openaiFiles } from '../openai/openai-files.ts';
 import { openaiLimitHeaders } from '../openai/limit-headers.ts';
-import { chatErrorAnswer } from './error.ts';
+import { createChatErrorAnswer } from './error.ts';
 import { chatFeatures } from './features.ts';
 import { chatFileParts } from './file-parts.ts';
-import { chatListsToPass } from './lists-to-pass.ts';
+import { findListsToPass } from './find-lists-to-pass.ts';
 import { chatMessageParts } from './message-parts.ts';
-import { chatNeeds } from './needs.ts';
+import { computeChatNeeds } from './needs.ts';
 import { parseChatRequest } from './parse-chat-request.ts';
 import type { ChatRequest } from './request.ts';
-import { chatSigns } from './signs.ts';
+import { readChatSigns } from './signs.ts';
 import { chatStreamAdditions } from './stream-additions.ts';
 import { readRelayedChat } from './read-relayed-chat.ts';
 
@@ -26,34 +26,34 @@ export const chatFormat: ClientFormat = {
   routes: [{ path: '/chat/completions', operation: 'generate' }],
   passedHeaders: ['openai-beta'],
   answerIdPrefix: 'chatcmpl-',
-  read: (body) => readJsonRequest(body, readParameters, chatFileParts),
-  estimateInput: (request: JsonObject) => chatNeeds(request as ChatRequest).inputTokens,
+  read: (body) => readJsonRequest(body, toParameters, chatFileParts),
+  estimateInput: (request: JsonObject) => computeChatNeeds(request as ChatRequest).inputTokens,
   features: chatFeatures as RequestFeatures,
   files: openaiFiles,
   readRelayed: readRelayedChat,
   messageParts: chatMessageParts,
-  errorAnswer: chatErrorAnswer,
+  errorAnswer: createChatErrorAnswer,
   limitHeaders: openaiLimitHeaders,
   openStream: ({ requestId }) => new StatelessStream(chatStreamAdditions, requestId),
 };
 
-function readParameters(body: unknown, skim: JsonText['skim'], bytes: number): RequestParameters {
+function toParameters(body: unknown, skim: JsonText['skim'], bytes: number): RequestParameters {
   const request = parseChatRequest(body, skim);
   const { service_tier: tier } = request;
   return {
     model: request.model,
     stream: request.stream === true,
-    needs: chatNeeds(request),
-    maxOutput: maxOutputOf(request),
+    needs: computeChatNeeds(request),
+    maxOutput: computeMaxOutput(request),
     serviceTier: tier === 'flex' || tier === 'priority' ? tier : undefined,
-    conversation: chatConversation(request),
-    signs: chatSigns(request),
-    unread: bytes > maxWholeBytes ? skim(() => chatListsToPass(request)) : undefined,
+    conversation: digestChatConversation(request),
+    signs: readChatSigns(request),
+    unread: bytes > maxWholeBytes ? skim(() => findListsToPass(request)) : undefined,
   };
 }
 
 /** Returns the limit of output tokens for all choices together, because the field of the request limits each choice by itself. */
-function maxOutputOf({ max_completion_tokens: newer, max_tokens: older, n }: ChatRequest): number | undefined {
+function computeMaxOutput({ max_completion_tokens: newer, max_tokens: older, n }: ChatRequest): number | undefined {
   const each = newer ?? older ?? undefined;
   return each === undefined ? undefined : each * (n ?? 1);
 }

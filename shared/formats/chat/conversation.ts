@@ -2,12 +2,12 @@ import { digestConversation, type Conversation } from '../conversation.ts';
 import type { ChatRequest } from './request.ts';
 
 /** Identifies the conversation of a chat request: by `prompt_cache_key` if the request has one, and by the start of the conversation. */
-export function chatConversation({ messages, prompt_cache_key: name }: ChatRequest): Conversation {
-  return digestConversation(name, startOf(messages));
+export function digestChatConversation({ messages, prompt_cache_key: name }: ChatRequest): Conversation {
+  return digestConversation(name, listStartTexts(messages));
 }
 
 /** Yields the texts of the instructions and of the user's first message. */
-function* startOf(messages: ChatRequest['messages']): Generator<string> {
+function* listStartTexts(messages: ChatRequest['messages']): Generator<string> {
   for (const { role, content } of messages) {
     if (role === 'assistant' || role === 'tool') continue;
     if (typeof content === 'string') yield content;

@@ -1,16 +1,16 @@
 import type { RouterError } from '#shared/core/errors.ts';
-import { readOverflow, overflowText } from '../context-overflow.ts';
+import { readOverflow, writeOverflowText } from '../context-overflow.ts';
 import { openaiErrorAnswer, openaiErrorBody, type OpenaiErrorBody } from '../openai/error.ts';
 import type { ErrorAnswer } from '../retry-headers.ts';
 
-export function chatErrorAnswer(error: RouterError): ErrorAnswer<OpenaiErrorBody> {
-  return { ...openaiErrorAnswer(error), body: chatErrorBody(error) };
+export function createChatErrorAnswer(error: RouterError): ErrorAnswer<OpenaiErrorBody> {
+  return { ...openaiErrorAnswer(error), body: createChatErrorBody(error) };
 }
 
 /** Returns the body of an error of a chat completion. For an exceeded context, the message has OpenAI's wording, which clients parse. */
-export function chatErrorBody(error: RouterError): OpenaiErrorBody {
+export function createChatErrorBody(error: RouterError): OpenaiErrorBody {
   const { code, details } = error;
   const overflow = readOverflow(details);
   if (!overflow) return openaiErrorBody(error);
-  return openaiErrorBody({ code, message: overflowText(overflow, 'messages'), param: 'messages' });
+  return openaiErrorBody({ code, message: writeOverflowText(overflow, 'messages'), param: 'messages' });
 }

@@ -3,42 +3,42 @@ import type { RequestFeature, RequestFeatures } from '../request-feature.ts';
 import type { ChatContent, ChatMessage, ChatRequest } from './request.ts';
 
 /** Part types that do not count as the feature `other_content`, because every upstream accepts them or they have a feature of their own. */
-const ownParts: ReadonlySet<string> = new Set(['text', 'refusal', 'image_url', 'file', 'input_audio']);
+const knownParts: ReadonlySet<string> = new Set(['text', 'refusal', 'image_url', 'file', 'input_audio']);
 
 /** Response formats that do not count as the feature `other_formats`. */
-const ownFormats: ReadonlySet<string> = new Set(['text', 'json_object', 'json_schema']);
+const knownFormats: ReadonlySet<string> = new Set(['text', 'json_object', 'json_schema']);
 
 /** Names of parts for tool calls of types other than `function`. */
 const customCall = 'call of a custom tool';
 const otherCall = 'call of another type';
 const olderCall = 'function_call';
 
-export const chatFeatures: RequestFeatures<ChatRequest> = { collectParts: partsOf, all: features() };
+export const chatFeatures: RequestFeatures<ChatRequest> = { collectParts, features: createFeatures() };
 
-function features(): RequestFeature<ChatRequest>[] {
-  const [user, other] = [says('hi'), { type: 'other' } as never];
+function createFeatures(): RequestFeature<ChatRequest>[] {
+  const [user, other] = [userSays('hi'), { type: 'other' } as never];
   const call = { id: 'call_1', type: 'function' as const, function: { name: 'f', arguments: '{}' } };
   const custom = { id: 'call_1', type: 'custom' as const, custom: { name: 'f', input: '' } };
   return [
     {
       name: 'audio_input',
-      example: says([{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }]),
+      example: userSays([{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }]),
       isIn: (_, parts) => parts.has('input_audio'),
     },
     {
       name: 'documents',
-      example: says([{ type: 'file', file: { filename: 'a.txt', file_data: 'data:text/plain;base64,aGk=' } }]),
+      example: userSays([{ type: 'file', file: { filename: 'a.txt', file_data: 'data:text/plain;base64,aGk=' } }]),
       isIn: (_, parts) => parts.has('file'),
     },
     {
       name: 'file_ids',
-      example: says([{ type: 'file', file: { file_id: 'file-1' } }]),
+      example: userSays([{ type: 'file', file: { file_id: 'file-1' } }]),
       isIn: (_, parts) => parts.has('file by id'),
     },
     {
       name: 'other_content',
-      example: says([{ type: 'video_url', video_url: { url: 'https://example.com/' } } as never]),
-      isIn: (_, parts) => [...parts].some((part) => part.startsWith('part ') && !ownParts.has(part.slice(5))),
+      example: userSays([{ type: 'video_url', video_url: { url: 'https://example.com/' } } as never]),
+      isIn: (_, parts) => [...parts].some((part) => part.startsWith('part ') && !knownParts.has(part.slice(5))),
     },
     {
       name: 'tool_history',
@@ -81,39 +81,37 @@ function features(): RequestFeature<ChatRequest>[] {
     {
       name: 'other_tools',
       example: { ...user, tools: [other] },
-      isIn: ({ tools }) => (tools ?? []).some(({ type }) => isOther(type)),
+      isIn: ({ tools }) => (tools ?? []).some(({ type }) => isOtherTool(type)),
     },
     {
       name: 'forced_tools',
       example: { ...user, tools: [{ type: 'function', function: call.function }], tool_choice: 'required' },
-      isIn: ({ tools, tool_choice: choice }) =>
-        asksForSomething(tools) && (choice === 'required' || isJsonObject(choice)),
+      isIn: ({ tools, tool_choice: choice }) => isSet(tools) && (choice === 'required' || isJsonObject(choice)),
     },
     {
       name: 'older_tools',
       example: { ...user, functions: [{ name: 'f' }] },
-      isIn: ({ functions, function_call: choice }) => asksForSomething(functions) || asksForSomething(choice),
+      isIn: ({ functions, function_call: choice }) => isSet(functions) || isSet(choice),
     },
     {
       name: 'web_search_options',
       example: { ...user, web_search_options: {} },
-      isIn: ({ web_search_options: options }) => asksForSomething(options),
+      isIn: ({ web_search_options: options }) => isSet(options),
     },
     {
       name: 'logprobs',
       example: { ...user, logprobs: true },
-      isIn: ({ logprobs, top_logprobs: top }) => asksForSomething(logprobs) || asksForSomething(top),
+      isIn: ({ logprobs, top_logprobs: top }) => isSet(logprobs) || isSet(top),
     },
     {
       name: 'audio_output',
       example: { ...user, modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } },
-      isIn: ({ modalities, audio }) =>
-        asksForSomething(audio) || (Array.isArray(modalities) && modalities.includes('audio')),
+      isIn: ({ modalities, audio }) => isSet(audio) || (Array.isArray(modalities) && modalities.includes('audio')),
     },
     {
       name: 'other_formats',
       example: { ...user, response_format: { type: 'grammar', grammar: 'root ::= "a"' } },
-      isIn: ({ response_format: format }) => format !== null && format !== undefined && !ownFormats.has(format.type),
+      isIn: ({ response_format: format }) => format !== null && format !== undefined && !knownFormats.has(format.type),
     },
     {
       name: 'several_choices',
@@ -132,22 +130,22 @@ function features(): RequestFeature<ChatRequest>[] {
     },
     {
       name: 'image_urls',
-      example: says([{ type: 'image_url', image_url: { url: 'https://example.com/a.png' } }]),
+      example: userSays([{ type: 'image_url', image_url: { url: 'https://example.com/a.png' } }]),
       isIn: (_, parts) => parts.has('image by URL'),
     },
     {
       name: 'stop_sequences',
       example: { ...user, stop: ['END'] },
-      isIn: ({ stop }) => asksForSomething(stop),
+      isIn: ({ stop }) => isSet(stop),
     },
   ];
 }
 
-function says(content: ChatContent): { messages: ChatMessage[] } {
+function userSays(content: ChatContent): { messages: ChatMessage[] } {
   return { messages: [{ role: 'user', content }] };
 }
 
-function partsOf({ messages }: ChatRequest): ReadonlySet<string> {
+function collectParts({ messages }: ChatRequest): ReadonlySet<string> {
   const parts = new Set<string>();
   for (const message of messages) {
     parts.add(message.role);
@@ -161,17 +159,17 @@ function partsOf({ messages }: ChatRequest): ReadonlySet<string> {
     }
     if (message.role !== 'assistant') continue;
     const { tool_calls: calls } = message;
-    if (asksForSomething(calls)) parts.add('tool_calls');
+    if (isSet(calls)) parts.add('tool_calls');
     for (const { type } of calls ?? []) {
       if (type === 'custom') parts.add(customCall);
-      else if (isOther(type)) parts.add(otherCall);
+      else if (isOtherTool(type)) parts.add(otherCall);
     }
-    if (asksForSomething(message[olderCall])) parts.add(olderCall);
+    if (isSet(message[olderCall])) parts.add(olderCall);
   }
   return parts;
 }
 
-function isOther(type: string): boolean {
+function isOtherTool(type: string): boolean {
   return type !== 'function' && type !== 'custom';
 }
 
@@ -180,7 +178,7 @@ function isStrict(schema: Json | undefined): boolean {
 }
 
 /** Whether a field requests something, that is, whether it is present and not false, 0, empty or null. */
-function asksForSomething(value: Json | undefined): boolean {
+function isSet(value: Json | undefined): boolean {
   if (Array.isArray(value)) return value.length > 0;
   return (
     isJsonObject(value) || (value !== undefined && value !== null && value !== false && value !== 0 && value !== '')

@@ -23,38 +23,38 @@ export const chatMessageParts: MessageParts = {
   request: ({ messages }) => ({
     instructions: [],
     messages: withoutEmptyMessages(
-      objectsIn(messages).map((each) => ({ role: textOrEmpty(each['role']), parts: partsOf(each) })),
+      objectsIn(messages).map((each) => ({ role: textOrEmpty(each['role']), parts: toParts(each) })),
     ),
   }),
   answer: ({ choices }) =>
     withoutEmptyMessages(
       objectsIn(choices).map(({ message, finish_reason: reason }) => ({
         role: 'assistant',
-        parts: isJsonObject(message) ? partsOf(message) : [],
+        parts: isJsonObject(message) ? toParts(message) : [],
         finish_reason: convertFinishReason(reason),
       })),
     ),
   joinEvents: joinChunks,
 };
 
-function partsOf(message: JsonObject): MessagePart[] {
+function toParts(message: JsonObject): MessagePart[] {
   const { role, content, refusal, tool_calls: calls, tool_call_id: id } = message;
-  if (role === 'tool') return [toolResponsePart(id, toolResponse(content, partOf))];
+  if (role === 'tool') return [toolResponsePart(id, toolResponse(content, toPart))];
   const thinking = thinkingFields.map((field) => message[field]).find((each) => typeof each === 'string');
   return [
     ...textParts(thinking, 'reasoning'),
-    ...contentParts(content, partOf),
+    ...contentParts(content, toPart),
     ...textParts(refusal),
-    ...objectsIn(calls).flatMap(callOf),
+    ...objectsIn(calls).flatMap(toCallPart),
   ];
 }
 
-function callOf({ id, function: called, custom }: JsonObject): MessagePart[] {
-  if (isJsonObject(called)) return [toolCallPart(id, called['name'], called['arguments'])];
+function toCallPart({ id, function: definition, custom }: JsonObject): MessagePart[] {
+  if (isJsonObject(definition)) return [toolCallPart(id, definition['name'], definition['arguments'])];
   return isJsonObject(custom) ? [toolCallPart(id, custom['name'], custom['input'])] : [];
 }
 
-function partOf({ type, text, refusal, image_url: image, input_audio: audio, file }: JsonObject): MessagePart[] {
+function toPart({ type, text, refusal, image_url: image, input_audio: audio, file }: JsonObject): MessagePart[] {
   switch (type) {
     case 'text':
       return textParts(text);
@@ -67,13 +67,13 @@ function partOf({ type, text, refusal, image_url: image, input_audio: audio, fil
         ? [bytesPart('audio', `audio/${textOrEmpty(audio['format'])}`, textOrEmpty(audio['data']).length)]
         : [];
     case 'file':
-      return isJsonObject(file) ? fileOf(file) : [];
+      return isJsonObject(file) ? toFilePart(file) : [];
     default:
       return [];
   }
 }
 
-function fileOf({ file_id: id, file_data: data }: JsonObject): MessagePart[] {
+function toFilePart({ file_id: id, file_data: data }: JsonObject): MessagePart[] {
   if (typeof id === 'string') return [filePart('document', id)];
   if (typeof data !== 'string') return [];
   return [/^data:/i.test(data) ? addressPart('document', data) : bytesPart('document', undefined, data.length)];
@@ -107,7 +107,7 @@ function joinChunks(events: readonly JsonObject[]): JsonObject {
     );
     for (const call of objectsIn(delta['tool_calls'])) joinCall(choice.calls, call);
   }
-  return { choices: [...choices.values()].map(choiceOf) };
+  return { choices: [...choices.values()].map(toChoice) };
 }
 
 function joinCall(calls: JoinedChoice['calls'], { index, id, function: fn, custom }: JsonObject): void {
@@ -120,7 +120,7 @@ function joinCall(calls: JoinedChoice['calls'], { index, id, function: fn, custo
   }
 }
 
-function choiceOf({ content, refusal, reasoning, calls, reason }: JoinedChoice): JsonObject {
+function toChoice({ content, refusal, reasoning, calls, reason }: JoinedChoice): JsonObject {
   const toolCalls = [...calls.values()].map(({ id, ...called }) => ({ id, function: called }));
   return { message: { content, refusal, reasoning, tool_calls: toolCalls }, finish_reason: reason };
 }

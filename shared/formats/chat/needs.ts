@@ -5,15 +5,16 @@ import { findFeatures } from '../request-feature.ts';
 import { chatFeatures } from './features.ts';
 import type { ChatContent, ChatPart, ChatRequest } from './request.ts';
 
+/** Estimated tokens that a message takes besides its content. */
 const messageTokens = 4;
 
-export function chatNeeds(request: ChatRequest): Needs {
+export function computeChatNeeds(request: ChatRequest): Needs {
   const { tools, messages, response_format: format } = request;
   const hasTools = Array.isArray(tools) && tools.length > 0;
   let vision = false;
   let inputTokens = hasTools ? estimateTokens(JSON.stringify(tools)) : 0;
   for (const message of messages) {
-    inputTokens += messageTokens + contentTokens(message.content);
+    inputTokens += messageTokens + estimateContentTokens(message.content);
     vision ||= Array.isArray(message.content) && message.content.some(isImage);
     if (message.role !== 'assistant') continue;
     for (const call of message.tool_calls ?? []) inputTokens += estimateTokens(JSON.stringify(call));
@@ -29,13 +30,13 @@ export function chatNeeds(request: ChatRequest): Needs {
   };
 }
 
-function contentTokens(content: ChatContent | null | undefined): number {
+function estimateContentTokens(content: ChatContent | null | undefined): number {
   if (content === null || content === undefined) return 0;
   if (typeof content === 'string') return estimateTokens(content);
-  return content.reduce((sum, part) => sum + partTokens(part), 0);
+  return content.reduce((sum, part) => sum + estimatePartTokens(part), 0);
 }
 
-function partTokens(part: ChatPart): number {
+function estimatePartTokens(part: ChatPart): number {
   if (part.type === 'text') return estimateTokens(part.text);
   return isImage(part) ? imageTokens : estimateTokens(JSON.stringify(part));
 }
@@ -48,13 +49,13 @@ function isImage(part: ChatPart): boolean {
 function asksForThinking(request: ChatRequest): boolean {
   const { reasoning_effort: effort, reasoning, thinking, chat_template_kwargs: template } = request;
   return (
-    isOn(effort) ||
-    (isJsonObject(reasoning) && (isOn(reasoning['effort']) || reasoning['enabled'] === true)) ||
+    asksForEffort(effort) ||
+    (isJsonObject(reasoning) && (asksForEffort(reasoning['effort']) || reasoning['enabled'] === true)) ||
     (isJsonObject(thinking) && thinking['type'] !== 'disabled') ||
     (isJsonObject(template) && (template['enable_thinking'] === true || template['thinking'] === true))
   );
 }
 
-function isOn(effort: Json | undefined): boolean {
+function asksForEffort(effort: Json | undefined): boolean {
   return effort !== undefined && effort !== null && effort !== 'none' && effort !== 0;
 }

@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonText } from '#shared/core/json-text.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { firstProblem } from '../validation/first-problem.ts';
+import { findFirstProblem } from '../validation/find-first-problem.ts';
 import { checkStreamOptions } from '../openai/check-stream-options.ts';
 import { problemError } from '../openai/problem-error.ts';
 import type { ChatMessage, ChatRequest } from './request.ts';
@@ -14,7 +14,7 @@ import { chatRequestSchema } from './schema.ts';
  */
 export function parseChatRequest(body: unknown, skim: JsonText['skim'] = (check) => check()): ChatRequest {
   const parsed = skim(() => chatRequestSchema.safeParse(body));
-  if (!parsed.success) throw problemError(firstProblem(parsed.error, body));
+  if (!parsed.success) throw problemError(findFirstProblem(parsed.error, body));
   const request = body as ChatRequest;
   checkStreamOptions(request);
   checkToolResults(request.messages);
@@ -40,18 +40,19 @@ function checkToolResults(messages: readonly ChatMessage[]): void {
 
 /** Refuses a choice that requires a tool which the request does not have. The upstream checks choices of other types. */
 function checkToolChoice({ tools, tool_choice: choice }: ChatRequest): void {
-  const name = isJsonObject(choice) ? namedTool(choice) : undefined;
+  const name = isJsonObject(choice) ? findToolName(choice) : undefined;
   if (choice !== 'required' && name === undefined) return;
-  if (tools === undefined || tools === null || tools.length === 0) throw badChoice('it needs tools to choose from');
-  if (name === undefined || tools.some((tool) => namedTool(tool) === name)) return;
-  throw badChoice('the request has no tool of this name');
+  if (tools === undefined || tools === null || tools.length === 0)
+    throw createChoiceError('it needs tools to choose from');
+  if (name === undefined || tools.some((tool) => findToolName(tool) === name)) return;
+  throw createChoiceError('the request has no tool of this name');
 }
 
-function namedTool({ type, function: fn, custom }: JsonObject): string | undefined {
-  const named = type === 'function' ? fn : type === 'custom' ? custom : undefined;
-  return isJsonObject(named) && typeof named['name'] === 'string' ? named['name'] : undefined;
+function findToolName({ type, function: fn, custom }: JsonObject): string | undefined {
+  const definition = type === 'function' ? fn : type === 'custom' ? custom : undefined;
+  return isJsonObject(definition) && typeof definition['name'] === 'string' ? definition['name'] : undefined;
 }
 
-function badChoice(reason: string): RouterError {
+function createChoiceError(reason: string): RouterError {
   return new RouterError('invalid_request', `Invalid value for 'tool_choice': ${reason}.`, { param: 'tool_choice' });
 }

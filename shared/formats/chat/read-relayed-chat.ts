@@ -17,5 +17,5 @@ export function readRelayedChat(events: readonly JsonObject[]): RelayedAnswer | 
     if (typeof content === 'string') parts.pieces.push(content);
     else if (!isEmptyField(content)) return 'there is content of another kind';
   }
-  return parts.answer();
+  return parts.build();
 }

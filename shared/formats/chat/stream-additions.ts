@@ -1,22 +1,22 @@
 import { estimateTokensOfPieces } from '../estimate-tokens.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { dataEvent } from '../sse/encode.ts';
+import { writeDataEvent } from '../sse/encode.ts';
 import type { RelayedEventCounter, StreamAdditions } from '../sse/streamed-answer.ts';
-import { chatErrorBody } from './error.ts';
+import { createChatErrorBody } from './error.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 
-export const chatDone = dataEvent('[DONE]');
+export const chatDone = writeDataEvent('[DONE]');
 
 /**
- * Returns the end of a complete stream. By default the usage is part of the last chunk, which has the finish reason.
+ * Writes the end of a complete stream. By default the usage is part of the last chunk, which has the finish reason.
  * @param last the last chunk, without usage
- * @param inOwnChunk whether the usage comes in a separate chunk without choices, as OpenAI sends it
+ * @param inSeparateChunk whether the usage comes in a separate chunk without choices, as OpenAI sends it
  */
-export function chatEnding(last: JsonObject, usage: JsonObject, inOwnChunk = false): string {
-  if (!inOwnChunk) return `${dataEvent(JSON.stringify({ ...last, usage }))}${chatDone}`;
+export function writeChatEnding(last: JsonObject, usage: JsonObject, inSeparateChunk = false): string {
+  if (!inSeparateChunk) return `${writeDataEvent(JSON.stringify({ ...last, usage }))}${chatDone}`;
   const { id, object, created, model } = last;
-  const own = { id, object, created, model, choices: [], usage };
-  return `${dataEvent(JSON.stringify(last))}${dataEvent(JSON.stringify(own))}${chatDone}`;
+  const usageChunk = { id, object, created, model, choices: [], usage };
+  return `${writeDataEvent(JSON.stringify(last))}${writeDataEvent(JSON.stringify(usageChunk))}${chatDone}`;
 }
 
 /** Whether a streamed request asks for the usage in a separate chunk, as OpenAI sends it. */
@@ -27,26 +27,26 @@ export function asksForUsage({ stream, stream_options: options }: JsonObject): b
 /** What the router adds to a stream of chunks. A keep-alive is a comment, because clients read every event as a chunk. */
 export const chatStreamAdditions: StreamAdditions = {
   keepAlive: ': keep-alive\n\n',
-  errorEvent: chatErrorEvent,
-  tokensIn: chatTokensIn,
-  emptyBytes: emptyChunkBytes,
+  errorEvent: writeChatErrorEvent,
+  estimateTokens: estimateChatTokens,
+  emptyBytes: estimateEmptyChunkBytes,
 };
 
 /** Bytes of `"role":"assistant",`, which only the first chunk contains. */
 const roleBytes = 19;
 
 /** Estimates the tokens of the relayed part of a stream from the number of chunks and their bytes. */
-function chatTokensIn({ events, bytes, firstEventBytes }: RelayedEventCounter): number {
+function estimateChatTokens({ events, bytes, firstEventBytes }: RelayedEventCounter): number {
   const chunks = Math.max(0, events - 1);
-  return estimateTokensOfPieces(chunks, bytes - firstEventBytes - chunks * emptyChunkBytes(firstEventBytes));
+  return estimateTokensOfPieces(chunks, bytes - firstEventBytes - chunks * estimateEmptyChunkBytes(firstEventBytes));
 }
 
 /** The first chunk of most streams has no text, so its size without the role is that of an empty chunk. */
-function emptyChunkBytes(firstEventBytes: number): number {
+function estimateEmptyChunkBytes(firstEventBytes: number): number {
   return Math.max(0, firstEventBytes - roleBytes);
 }
 
 /** Returns the event that ends a stream which failed midway. The event has no name, because clients read a named event as a chunk. */
-export function chatErrorEvent(error: RouterError): string {
-  return dataEvent(JSON.stringify(chatErrorBody(error)));
+export function writeChatErrorEvent(error: RouterError): string {
+  return writeDataEvent(JSON.stringify(createChatErrorBody(error)));
 }

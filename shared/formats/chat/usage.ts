@@ -7,16 +7,16 @@ import { noUsage, type Usage } from '#shared/core/usage.ts';
  */
 export function readChatUsage(usage: Json | undefined): Usage | undefined {
   if (!isJsonObject(usage)) return undefined;
-  const promptTokens = count(usage['prompt_tokens']);
-  const besidesPrompt = promptTokens > 0 ? count(usage['total_tokens']) - promptTokens : 0;
-  const prompt = objectOf(usage['prompt_tokens_details']);
-  const completion = objectOf(usage['completion_tokens_details']);
+  const promptTokens = toCount(usage['prompt_tokens']);
+  const tokensBesidesPrompt = promptTokens > 0 ? toCount(usage['total_tokens']) - promptTokens : 0;
+  const prompt = toObject(usage['prompt_tokens_details']);
+  const completion = toObject(usage['completion_tokens_details']);
   return {
     promptTokens,
-    cachedTokens: count(prompt['cached_tokens']),
-    cacheWriteTokens: count(prompt['cache_write_tokens']),
-    completionTokens: Math.max(count(usage['completion_tokens']), besidesPrompt),
-    reasoningTokens: count(completion['reasoning_tokens']),
+    cachedTokens: toCount(prompt['cached_tokens']),
+    cacheWriteTokens: toCount(prompt['cache_write_tokens']),
+    completionTokens: Math.max(toCount(usage['completion_tokens']), tokensBesidesPrompt),
+    reasoningTokens: toCount(completion['reasoning_tokens']),
   };
 }
 
@@ -39,23 +39,23 @@ export function fillUsage(
 /** Writes the usage for chat clients: always the three counts, and the upstream's further fields unchanged. */
 export function writeChatUsage(usage: Usage, upstreamUsage?: Json): JsonObject {
   return {
-    ...objectOf(upstreamUsage),
+    ...toObject(upstreamUsage),
     prompt_tokens: usage.promptTokens,
     completion_tokens: usage.completionTokens,
     total_tokens: usage.promptTokens + usage.completionTokens,
   };
 }
 
-function objectOf(value: Json | undefined): JsonObject {
+function toObject(value: Json | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-function count(value: Json | undefined): number {
+function toCount(value: Json | undefined): number {
   return typeof value === 'number' && value > 0 ? Math.round(value) : 0;
 }
 
 /** Writes the details of the counts for chat clients, from the usage of an upstream of another format. */
-export function chatUsageDetails(usage: Usage): JsonObject {
+export function writeChatUsageDetails(usage: Usage): JsonObject {
   return {
     prompt_tokens_details: { cached_tokens: usage.cachedTokens, cache_write_tokens: usage.cacheWriteTokens },
     // An upstream that reports no reasoning tokens may still have used some, so a count of 0 is left out.

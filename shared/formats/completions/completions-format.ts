@@ -1,16 +1,16 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import { openaiApi } from '../apis/openai-api.ts';
-import type { ClientFormat, RequestParameters } from '../client-format.ts';
+import type { ClientFormat, Needs, RequestParameters } from '../client-format.ts';
 import { digestConversation, type Conversation } from '../conversation.ts';
+import { estimateTokens } from '../estimate-tokens.ts';
 import { readJsonRequest } from '../json-request.ts';
 import { openaiErrorAnswer } from '../openai/error.ts';
 import { openaiLimitHeaders } from '../openai/limit-headers.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
 import { completionsMessageParts } from './message-parts.ts';
-import { completionsNeeds } from './completions-needs.ts';
 import { parseCompletionsRequest } from './parse-completions-request.ts';
 import { listPrompts, type CompletionsRequest } from './request.ts';
-import { completionsStreamAdditions } from './stream-words.ts';
+import { completionsStreamAdditions } from './stream-additions.ts';
 import { readRelayedCompletion } from './read-relayed-completion.ts';
 
 /**
@@ -25,8 +25,8 @@ export const completionsFormat: ClientFormat = {
   routes: [{ path: '/completions', operation: 'complete' }],
   passedHeaders: [],
   answerIdPrefix: 'cmpl-',
-  read: (body) => readJsonRequest(body, (parsed) => parametersOf(parseCompletionsRequest(parsed))),
-  estimateInput: (request: JsonObject) => completionsNeeds(request as CompletionsRequest).inputTokens,
+  read: (body) => readJsonRequest(body, (parsed) => toParameters(parseCompletionsRequest(parsed))),
+  estimateInput: (request: JsonObject) => computeNeeds(request as CompletionsRequest).inputTokens,
   readRelayed: readRelayedCompletion,
   messageParts: completionsMessageParts,
   errorAnswer: openaiErrorAnswer,
@@ -34,24 +34,36 @@ export const completionsFormat: ClientFormat = {
   openStream: ({ requestId }) => new StatelessStream(completionsStreamAdditions, requestId),
 };
 
-function parametersOf(request: CompletionsRequest): RequestParameters {
+function toParameters(request: CompletionsRequest): RequestParameters {
   return {
     model: request.model,
     stream: request.stream === true,
-    needs: completionsNeeds(request),
-    maxOutput: maxOutputOf(request),
+    needs: computeNeeds(request),
+    maxOutput: computeMaxOutput(request),
     serviceTier: undefined,
-    conversation: conversationOfText(request),
+    conversation: digestPrompt(request),
   };
 }
 
 /** Returns the limit of output tokens for all answers together, because the field of the request limits each answer by itself. */
-function maxOutputOf({ prompt, max_tokens: each, n, best_of: tried }: CompletionsRequest): number | undefined {
-  const answers = listPrompts(prompt).length * Math.max(n ?? 1, tried ?? 1);
+function computeMaxOutput({ prompt, max_tokens: each, n, best_of: tries }: CompletionsRequest): number | undefined {
+  const answers = listPrompts(prompt).length * Math.max(n ?? 1, tries ?? 1);
   return each === undefined || each === null ? undefined : each * answers;
 }
 
-function conversationOfText({ prompt }: CompletionsRequest): Conversation | undefined {
+function digestPrompt({ prompt }: CompletionsRequest): Conversation | undefined {
   const [first] = listPrompts(prompt);
   return typeof first === 'string' ? digestConversation(undefined, [first.slice(0, startLength)]) : undefined;
+}
+
+function computeNeeds({ prompt, suffix }: CompletionsRequest): Needs {
+  const suffixTokens = estimateTokens(suffix ?? '');
+  let inputTokens = 0;
+  let longestInput = 0;
+  for (const each of listPrompts(prompt)) {
+    const tokens = suffixTokens + (typeof each === 'string' ? estimateTokens(each) : each.length);
+    inputTokens += tokens;
+    longestInput = Math.max(longestInput, tokens);
+  }
+  return { tools: false, vision: false, thinking: false, json: false, inputTokens, longestInput };
 }

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { checkStreamOptions } from '../openai/check-stream-options.ts';
 import { problemError } from '../openai/problem-error.ts';
-import { firstProblem } from '../validation/first-problem.ts';
+import { findFirstProblem } from '../validation/find-first-problem.ts';
 import { arrayOf } from '../validation/loose-schema.ts';
 import type { CompletionsRequest } from './request.ts';
 
-const tokens = arrayOf(z.int().min(0)).min(1);
+const tokenList = arrayOf(z.int().min(0)).min(1);
 
 /**
  * The fields of a text completion request that the router reads (OpenAI API reference, "Create completion", legacy). All other fields pass
@@ -13,7 +13,7 @@ const tokens = arrayOf(z.int().min(0)).min(1);
  */
 const schema = z.looseObject({
   model: z.string().min(1),
-  prompt: z.union([z.string(), tokens, arrayOf(z.union([z.string(), tokens])).min(1)]),
+  prompt: z.union([z.string(), tokenList, arrayOf(z.union([z.string(), tokenList])).min(1)]),
   suffix: z.string().nullish(),
   max_tokens: z.int().min(0).nullish(),
   temperature: z.number().min(0).max(2).nullish(),
@@ -32,7 +32,7 @@ const schema = z.looseObject({
  */
 export function parseCompletionsRequest(body: unknown): CompletionsRequest {
   const parsed = schema.safeParse(body);
-  if (!parsed.success) throw problemError(firstProblem(parsed.error, body));
+  if (!parsed.success) throw problemError(findFirstProblem(parsed.error, body));
   const request = body as CompletionsRequest;
   checkStreamOptions(request);
   return request;

@@ -13,5 +13,5 @@ export function readRelayedCompletion(events: readonly JsonObject[]): RelayedAns
     if (typeof choice === 'string') return choice;
     if (typeof choice['text'] === 'string') parts.pieces.push(choice['text']);
   }
-  return parts.answer();
+  return parts.build();
 }

@@ -30,10 +30,10 @@ export function divideEmbeddings(request: EmbeddingsRequest): DivisibleRequest |
 
 /** Joins the answers to the parts into an answer of the form that `embeddingsToEmbeddings` writes. */
 function joinAnswers(answers: readonly Buffer[], { promptTokens }: Usage): Buffer {
-  const read = answers.map(readAnswer);
-  const vectors = read.flatMap(({ data }, at) => (at === 0 ? [data] : [comma, data]));
+  const parts = answers.map(readAnswer);
+  const vectors = parts.flatMap(({ data }, at) => (at === 0 ? [data] : [comma, data]));
   const usage = { prompt_tokens: promptTokens, total_tokens: promptTokens };
-  const rest = JSON.stringify({ model: read[0]?.model ?? '', usage });
+  const rest = JSON.stringify({ model: parts[0]?.model ?? '', usage });
   return Buffer.concat([opening, ...vectors, Buffer.from(`],${rest.slice(1)}`)]);
 }
 

@@ -1,15 +1,15 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import { openaiApi } from '../apis/openai-api.ts';
 import { chatStreamAdditions } from '../chat/stream-additions.ts';
-import type { ClientFormat, ClientRequest, RequestParameters } from '../client-format.ts';
+import type { ClientFormat, ClientRequest, Needs, RequestParameters } from '../client-format.ts';
+import { estimateTokens } from '../estimate-tokens.ts';
 import { readJsonRequest } from '../json-request.ts';
 import { openaiErrorAnswer } from '../openai/error.ts';
 import { openaiLimitHeaders } from '../openai/limit-headers.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
 import { divideEmbeddings } from './divide-embeddings.ts';
-import { embeddingsNeeds } from './embeddings-needs.ts';
 import { parseEmbeddingsRequest } from './parse-embeddings-request.ts';
-import type { EmbeddingsRequest } from './request.ts';
+import { listInputs, type EmbeddingsRequest } from './request.ts';
 
 export const embeddingsFormat: ClientFormat = {
   name: 'embeddings',
@@ -18,7 +18,7 @@ export const embeddingsFormat: ClientFormat = {
   passedHeaders: [],
   answerIdPrefix: 'embd-',
   read: readRequest,
-  estimateInput: (request: JsonObject) => embeddingsNeeds(request as EmbeddingsRequest).inputTokens,
+  estimateInput: (request: JsonObject) => computeNeeds(request as EmbeddingsRequest).inputTokens,
   errorAnswer: openaiErrorAnswer,
   limitHeaders: openaiLimitHeaders,
   // Embeddings answers are never streamed. The type requires a stream, so any format's additions will do.
@@ -27,18 +27,29 @@ export const embeddingsFormat: ClientFormat = {
 
 function readRequest(body: Buffer): ClientRequest {
   let checked: EmbeddingsRequest | undefined;
-  const read = (parsed: unknown): RequestParameters => parametersOf((checked = parseEmbeddingsRequest(parsed)));
+  const read = (parsed: unknown): RequestParameters => toParameters((checked = parseEmbeddingsRequest(parsed)));
   const request = readJsonRequest(body, read);
   return { ...request, divisible: checked && divideEmbeddings(checked) };
 }
 
-function parametersOf(request: EmbeddingsRequest): RequestParameters {
+function toParameters(request: EmbeddingsRequest): RequestParameters {
   return {
     model: request.model,
     stream: false,
-    needs: embeddingsNeeds(request),
+    needs: computeNeeds(request),
     maxOutput: 0,
     serviceTier: undefined,
     conversation: undefined,
   };
+}
+
+function computeNeeds({ input }: EmbeddingsRequest): Needs {
+  let inputTokens = 0;
+  let longestInput = 0;
+  for (const each of listInputs(input)) {
+    const tokens = typeof each === 'string' ? estimateTokens(each) : each.length;
+    inputTokens += tokens;
+    longestInput = Math.max(longestInput, tokens);
+  }
+  return { tools: false, vision: false, thinking: false, json: false, inputTokens, longestInput };
 }

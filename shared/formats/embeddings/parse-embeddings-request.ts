@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Json } from '#shared/core/json.ts';
 import { problemError } from '../openai/problem-error.ts';
-import { firstProblem } from '../validation/first-problem.ts';
+import { findFirstProblem } from '../validation/find-first-problem.ts';
 import type { EmbeddingsRequest } from './request.ts';
 
 /**
@@ -22,7 +22,7 @@ const schema = z.looseObject({
  */
 export function parseEmbeddingsRequest(body: unknown): EmbeddingsRequest {
   const parsed = schema.safeParse(body);
-  if (!parsed.success) throw problemError(firstProblem(parsed.error, body));
+  if (!parsed.success) throw problemError(findFirstProblem(parsed.error, body));
   const request = body as EmbeddingsRequest;
   if (Array.isArray(request.input)) checkList(request.input);
   return request;
@@ -35,17 +35,17 @@ function checkList(input: Json[]): void {
   for (const [position, each] of input.entries()) {
     const path = `input[${position}]`;
     if (Array.isArray(each) && Array.isArray(first)) checkTokens(each, path);
-    else if (typeof each !== 'string' || typeof first !== 'string' || each === '') throw badInput(path, each);
+    else if (typeof each !== 'string' || typeof first !== 'string' || each === '') throw createInputError(path, each);
   }
 }
 
 function checkTokens(tokens: Json[], path: string): void {
-  if (tokens.length === 0) throw badInput(path, tokens);
+  if (tokens.length === 0) throw createInputError(path, tokens);
   const at = tokens.findIndex((token) => !Number.isInteger(token) || Number(token) < 0);
-  if (at >= 0) throw badInput(`${path}[${at}]`, tokens[at]);
+  if (at >= 0) throw createInputError(`${path}[${at}]`, tokens[at]);
 }
 
-function badInput(param: string, got: Json | undefined): RouterError {
+function createInputError(param: string, got: Json | undefined): RouterError {
   const expected = 'expected a text, a list of texts, a list of tokens, or lists of tokens, none of them empty';
   return new RouterError(
     'invalid_request',

@@ -6,11 +6,11 @@ import type { Json } from '#shared/core/json.ts';
  * `example.com/blog` covers the path and all paths below it. A path may contain one `*`, which stands for any text.
  * @returns undefined if neither list has an entry
  */
-export function domainFilter(
+export function createDomainFilter(
   allowed: Json | undefined,
   blocked: Json | undefined,
 ): ((url: string) => boolean) | undefined {
-  const [allows, blocks] = [entriesOf(allowed), entriesOf(blocked)];
+  const [allows, blocks] = [readEntries(allowed), readEntries(blocked)];
   if (allows.length === 0 && blocks.length === 0) return undefined;
   return (url) => {
     const address = URL.parse(url);
@@ -20,7 +20,7 @@ export function domainFilter(
   };
 }
 
-function entriesOf(list: Json | undefined): string[] {
+function readEntries(list: Json | undefined): string[] {
   return Array.isArray(list) ? list.filter((entry): entry is string => typeof entry === 'string' && entry !== '') : [];
 }
 
@@ -36,10 +36,10 @@ function covers(entry: string, { hostname, pathname }: URL): boolean {
   return isBelow && isPathBelow(pathname.toLowerCase(), path.join('/').replace(/\/$/, ''));
 }
 
-function isPathBelow(path: string, wanted: string): boolean {
-  if (wanted === '') return true;
-  const star = wanted.indexOf('*');
-  const [start, rest] = star === -1 ? [wanted, ''] : [wanted.slice(0, star), wanted.slice(star + 1)];
+function isPathBelow(path: string, entryPath: string): boolean {
+  if (entryPath === '') return true;
+  const star = entryPath.indexOf('*');
+  const [start, rest] = star === -1 ? [entryPath, ''] : [entryPath.slice(0, star), entryPath.slice(star + 1)];
   if (!path.startsWith(`/${start}`)) return false;
   const endsAt = (end: number): boolean => end === path.length || path[end] === '/';
   const from = start.length + 1;

@@ -8,8 +8,8 @@ export interface Citation {
   result: SearchResult;
 }
 
-/** Matches a possible address. It ends at whitespace, and at characters that no address contains unescaped. */
-const candidate = /https?:\/\/[^\s<>"`\]\\]{1,2048}/gi;
+/** Matches a possible address, up to whitespace or a character that no address contains unescaped. */
+const candidatePattern = /https?:\/\/[^\s<>"`\]\\]{1,2048}/gi;
 
 /** Matches a character at the end of a candidate that may belong to the sentence around it. */
 const sentencePunctuation = /[.,;:!?'’”_~}]$/;
@@ -18,7 +18,7 @@ const sentencePunctuation = /[.,;:!?'’”_~}]$/;
 const lastBreak = /[^ -(+-{}~][ -(+-{}~]*$/;
 
 /** A candidate is shortened at most this many times. */
-const maxTaken = 16;
+const maxShortenings = 16;
 
 const maxLabelLength = 500;
 
@@ -27,38 +27,41 @@ export function findCitations(text: string, results: readonly SearchResult[]): C
   if (results.length === 0 || !text.includes('://')) return [];
   const pages = results.filter(({ url }) => /^https?:/i.test(url));
   // If two results have the same address, the first one counts.
-  const known = new Map(pages.toReversed().map((result) => [keyOf(result.url), result]));
-  const found = [...text.matchAll(candidate)].flatMap(({ 0: written, index }): Citation[] => {
-    const named = resultNamed(written, known);
-    return named ? [{ ...linkAround(text, index, index + named.length), result: named.result }] : [];
+  const resultsByUrl = new Map(pages.toReversed().map((result) => [toKey(result.url), result]));
+  const found = [...text.matchAll(candidatePattern)].flatMap(({ 0: written, index }): Citation[] => {
+    const namedResult = findNamedResult(written, resultsByUrl);
+    return namedResult
+      ? [{ ...findLinkAround(text, index, index + namedResult.length), result: namedResult.result }]
+      : [];
   });
-  return withoutLabels(found);
+  return removeLabels(found);
 }
 
-/** Removes citations inside the text of a link. Such a text may be an address too, and the citation of the link covers it. */
-function withoutLabels(found: readonly Citation[]): Citation[] {
+/** Removes citations inside the text of a link. The text of a link may be an address too, and the citation of the link covers the text. */
+function removeLabels(found: readonly Citation[]): Citation[] {
   let first = Number.POSITIVE_INFINITY;
-  const kept = found.toReversed().filter(({ start }) => {
+  const outside = found.toReversed().filter(({ start }) => {
     const isOutside = start < first;
     first = Math.min(first, start);
     return isOutside;
   });
-  return kept.toReversed();
+  return outside.toReversed();
 }
 
-function keyOf(url: string): string {
+function toKey(url: string): string {
   return URL.parse(url)?.href ?? url;
 }
 
-/** Returns the search result that a candidate names, and the length of its address. An address with a fragment names its page. */
-function resultNamed(
+/** Returns the search result that a candidate names, and the length of its address. An address with a fragment also names the page. */
+function findNamedResult(
   written: string,
-  known: ReadonlyMap<string, SearchResult>,
+  resultsByUrl: ReadonlyMap<string, SearchResult>,
 ): { result: SearchResult; length: number } | undefined {
   let url = written;
-  for (let shortened = 0; shortened <= maxTaken && url !== ''; shortened++) {
+  for (let shortened = 0; shortened <= maxShortenings && url !== ''; shortened++) {
     const place = url.indexOf('#');
-    const result = known.get(keyOf(url)) ?? (place < 0 ? undefined : known.get(keyOf(url.slice(0, place))));
+    const result =
+      resultsByUrl.get(toKey(url)) ?? (place < 0 ? undefined : resultsByUrl.get(toKey(url.slice(0, place))));
     if (result) return { result, length: url.length };
     const end = sentencePunctuation.test(url) ? url.length - 1 : url.search(lastBreak);
     url = url.slice(0, Math.max(0, end));
@@ -69,17 +72,17 @@ function resultNamed(
 /**
  * Returns the range of the Markdown link `[text](address)` around an address; if there is no such link, the range of the address itself.
  */
-function linkAround(text: string, start: number, end: number): { start: number; end: number } {
-  const plain = { start, end };
-  if (!text.startsWith('](', start - 2)) return plain;
+function findLinkAround(text: string, start: number, end: number): { start: number; end: number } {
+  const addressRange = { start, end };
+  if (!text.startsWith('](', start - 2)) return addressRange;
   const closing = /^(?:[ \t]+"[^"\n]*")?\)/.exec(text.slice(end, end + maxLabelLength));
-  if (!closing) return plain;
-  let open = 1;
+  if (!closing) return addressRange;
+  let openBrackets = 1;
   for (let at = start - 3; at >= 0 && at > start - maxLabelLength; at--) {
-    if (text[at] === '\n') return plain;
-    if (text[at] === ']') open += 1;
-    else if (text[at] === '[') open -= 1;
-    if (open === 0) return { start: at, end: end + closing[0].length };
+    if (text[at] === '\n') return addressRange;
+    if (text[at] === ']') openBrackets += 1;
+    else if (text[at] === '[') openBrackets -= 1;
+    if (openBrackets === 0) return { start: at, end: end + closing[0].length };
   }
-  return plain;
+  return addressRange;
 }

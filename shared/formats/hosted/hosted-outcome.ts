@@ -3,7 +3,7 @@ export interface SearchResult {
   url: string;
   /** Text of the page, or an excerpt; '' if the search returns none. */
   text: string;
-  /** The page's date or age in the words of the search; undefined if the search returns none. */
+  /** The page's date or age in the words of the search; undefined if the search returns neither. */
   age: string | undefined;
 }
 

@@ -13,13 +13,13 @@ export interface HostedTool {
   isOptional?: boolean | undefined;
   /** Maximum calls of this tool in one answer; undefined if the request sets no limit. */
   maxUses?: number | undefined;
-  /** Whether results from a web address are allowed; undefined if all are. */
+  /** Whether results from a web address are allowed; undefined if all addresses are. */
   allowsUrl?: ((url: string) => boolean) | undefined;
-  /** Further fields of the tool, for a served tool whose input has fields of the same names; see `toolHints`. */
+  /** Further fields of the tool, for a served tool whose input has fields of the same names; see `pickToolHints`. */
   hints?: JsonObject | undefined;
   /** Label of the MCP server that offers the tools. */
   label?: string | undefined;
-  /** Whether the request allows a tool of the MCP server; undefined if it allows all. */
+  /** Whether the request allows a tool of the MCP server; undefined if the request allows all tools. */
   allowsTool?: ((name: string) => boolean) | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface ServedTool {
   /** The name on the tools tier. */
   name: string;
   /** The name on the MCP server. For other tools, the same name as on the tools tier. */
-  ownName: string;
+  nameAtServer: string;
   description: string;
   inputSchema: JsonObject;
 }
@@ -35,14 +35,14 @@ export interface ServedTool {
 /** A hosted tool of a request with the tools of the tools tier that run its calls: one tool, or those of an MCP server. */
 export interface RunnableTool {
   hosted: HostedTool;
-  served: readonly ServedTool[];
+  servedTools: readonly ServedTool[];
 }
 
 export interface HostedCall {
   /** Unique within the answer. */
   id: string;
   hosted: HostedTool;
-  served: ServedTool;
+  servedTool: ServedTool;
   /** The model's input: `{query}` for a search, `{url}` for a fetch, an object of the tool's own schema for a tool of an MCP server. */
   input: JsonObject;
 }
@@ -50,8 +50,8 @@ export interface HostedCall {
 /** The hosted tools of a checked request, and how the router runs them in the request's format. */
 export interface HostedRequest {
   tools: readonly HostedTool[];
-  refusal: (tool: HostedTool, reason: string) => RouterError;
-  /** Returns the request's body with functions in place of its hosted tools. Used to count tokens. */
+  createRefusal: (tool: HostedTool, reason: string) => RouterError;
+  /** Returns the request's body with functions in place of its hosted tools, to count their tokens. */
   withFunctions: (body: JsonObject, tools: readonly RunnableTool[]) => Buffer;
   /**
    * Begins the answer to the request.
@@ -62,19 +62,19 @@ export interface HostedRequest {
 
 /**
  * One answer for which the router runs hosted tools. The router requests a turn from the model, runs the calls of the turn, and requests
- * the next turn with their results. It ends when the model answers or calls a tool of the client. The model gets the hosted tools as
- * functions. The turns are streams of the client's format and become one stream.
+ * the next turn with the results of these calls. The answer ends when the model answers or calls a tool of the client. The model gets the
+ * hosted tools as functions. The turns are streams of the client's format and become one stream.
  */
 export interface HostedAnswer {
   /** Maximum calls of all hosted tools together; undefined if the request sets no such limit. */
   readonly maxCalls?: number | undefined;
   /** Calls that the client has approved. They run before the first turn. */
-  readonly approved: readonly HostedCall[];
+  readonly approvedCalls: readonly HostedCall[];
   /**
    * Returns the body of the model's next request, which asks for a stream.
    * @param isLast whether to withhold the hosted tools from the model; the client's tools stay
    */
-  next: (isLast: boolean) => Buffer;
+  writeNextRequest: (isLast: boolean) => Buffer;
   /**
    * Reads a piece of the model's turn and returns the client's events that the piece completes.
    * @throws RouterError `upstream_failed` if the piece cannot be read

@@ -6,7 +6,7 @@ const placeFields = ['city', 'country', 'region', 'timezone'];
  * Returns the fields of a search or fetch tool that the served tool may accept as input. Their names are `allowed_domains` and
  * `blocked_domains`, and for the user's place `user_location`, `city`, `country`, `region` and `timezone`.
  */
-export function toolHints(tool: JsonObject): JsonObject {
+export function pickToolHints(tool: JsonObject): JsonObject {
   const { allowed_domains: allowed, blocked_domains: blocked, user_location: location } = tool;
   const place = isJsonObject(location) ? location : {};
   return {

@@ -18,20 +18,20 @@ export const imageEditsFormat: ClientFormat = {
   routes: [{ path: '/images/edits', operation: 'redraw', isForm: true }],
   passedHeaders: [],
   answerIdPrefix: 'img-',
-  read: (body) => readJsonRequest(body, (parsed, skim) => parametersOf(skim(() => parseImageEditsRequest(parsed)))),
-  estimateInput: (request: JsonObject) => needsOf(request as ImageEditsRequest).inputTokens,
+  read: (body) => readJsonRequest(body, (parsed, skim) => toParameters(skim(() => parseImageEditsRequest(parsed)))),
+  estimateInput: (request: JsonObject) => computeNeeds(request as ImageEditsRequest).inputTokens,
   errorAnswer: openaiErrorAnswer,
   limitHeaders: openaiLimitHeaders,
   // Image edits are never streamed. The type requires a stream, so any format's additions will do.
   openStream: ({ requestId }) => new StatelessStream(chatStreamAdditions, requestId),
 };
 
-function parametersOf(request: ImageEditsRequest): RequestParameters {
+function toParameters(request: ImageEditsRequest): RequestParameters {
   const pictures = Number(request.n ?? 1);
   return {
     model: request.model ?? anyModel,
     stream: false,
-    needs: needsOf(request),
+    needs: computeNeeds(request),
     maxOutput: pictures * tokensPerPicture,
     units: { images: pictures },
     serviceTier: undefined,
@@ -39,7 +39,7 @@ function parametersOf(request: ImageEditsRequest): RequestParameters {
   };
 }
 
-function needsOf({ prompt, 'image[]': images }: ImageEditsRequest): Needs {
+function computeNeeds({ prompt, 'image[]': images }: ImageEditsRequest): Needs {
   const inputTokens = estimateTokens(prompt) + imageTokens * (Array.isArray(images) ? images.length : 1);
   return { tools: false, vision: false, thinking: false, json: false, inputTokens };
 }

@@ -23,19 +23,19 @@ export const imagesFormat: ClientFormat = {
   routes: [{ path: '/images/generations', operation: 'draw' }],
   passedHeaders: [],
   answerIdPrefix: 'img-',
-  read: (body) => readJsonRequest(body, (parsed) => parametersOf(parseImagesRequest(parsed))),
-  estimateInput: (request: JsonObject) => needsOf(request as ImagesRequest).inputTokens,
+  read: (body) => readJsonRequest(body, (parsed) => toParameters(parseImagesRequest(parsed))),
+  estimateInput: (request: JsonObject) => computeNeeds(request as ImagesRequest).inputTokens,
   errorAnswer: openaiErrorAnswer,
   limitHeaders: openaiLimitHeaders,
   // Pictures are never streamed. The type requires a stream, so any format's additions will do.
   openStream: ({ requestId }) => new StatelessStream(chatStreamAdditions, requestId),
 };
 
-function parametersOf(request: ImagesRequest): RequestParameters {
+function toParameters(request: ImagesRequest): RequestParameters {
   return {
     model: request.model ?? anyModel,
     stream: false,
-    needs: needsOf(request),
+    needs: computeNeeds(request),
     maxOutput: (request.n ?? 1) * tokensPerPicture,
     units: { images: request.n ?? 1 },
     serviceTier: undefined,
@@ -43,6 +43,6 @@ function parametersOf(request: ImagesRequest): RequestParameters {
   };
 }
 
-function needsOf({ prompt }: ImagesRequest): Needs {
+function computeNeeds({ prompt }: ImagesRequest): Needs {
   return { tools: false, vision: false, thinking: false, json: false, inputTokens: estimateTokens(prompt) };
 }

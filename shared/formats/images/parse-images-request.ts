@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
 import { problemError } from '../openai/problem-error.ts';
-import { firstProblem } from '../validation/first-problem.ts';
+import { findFirstProblem } from '../validation/find-first-problem.ts';
 import type { ImagesRequest } from './request.ts';
 
 /** The fields of an image request that the router reads (OpenAI API reference, "Create image"). All other fields pass unchecked. */
@@ -18,7 +18,7 @@ const schema = z.looseObject({
  */
 export function parseImagesRequest(body: unknown): ImagesRequest {
   const parsed = schema.safeParse(body);
-  if (!parsed.success) throw problemError(firstProblem(parsed.error, body));
+  if (!parsed.success) throw problemError(findFirstProblem(parsed.error, body));
   if (parsed.data.stream === true)
     throw new RouterError('unsupported_parameter', "Unsupported value for 'stream': pictures come whole.", {
       param: 'stream',

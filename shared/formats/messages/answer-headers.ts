@@ -7,8 +7,8 @@
 export const messagesAnswerHeaders: readonly string[] = ['anthropic-ratelimit-unified-*'];
 
 /**
- * The headers that clients receive with errors. Claude Code reads from them whether and when to retry, and drops thinking of which the
- * upstream reports that it is not its own.
+ * The headers that clients receive with errors. Claude Code reads from these headers whether and when to retry, and whether the request has
+ * thinking that the upstream did not write. Claude Code then drops this thinking.
  */
 export const messagesErrorHeaders: readonly string[] = [
   ...messagesAnswerHeaders,

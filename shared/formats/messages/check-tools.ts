@@ -14,13 +14,13 @@ export function checkTools({ tools, tool_choice: choice }: MessagesRequest): voi
     throw new RouterError('missing_parameter', `${param}: Field required`, { param });
   }
   if (choice?.type !== 'any' && choice?.type !== 'tool') return;
-  if (!tools || tools.length === 0) throw badChoice('tool_choice', 'this choice needs `tools`');
+  if (!tools || tools.length === 0) throw createChoiceError('tool_choice', 'this choice needs `tools`');
   // Toolsets of an MCP server have no names in the request.
   if (choice.type !== 'tool' || tools.some(({ name }: { name?: string }) => name === undefined || name === choice.name))
     return;
-  throw badChoice('tool_choice.name', 'no tool of the request has this name');
+  throw createChoiceError('tool_choice.name', 'no tool of the request has this name');
 }
 
-function badChoice(param: string, reason: string): RouterError {
+function createChoiceError(param: string, reason: string): RouterError {
   return new RouterError('invalid_request', `${param}: ${reason}`, { param });
 }

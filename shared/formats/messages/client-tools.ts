@@ -28,8 +28,8 @@ const clientToolKinds: readonly {
       input_schema: object(
         {
           // Only the first two versions have a command to undo the last change.
-          command: oneOf([...editing, ...(/_2024|_20250124/.test(type ?? '') ? ['undo_edit'] : [])]),
-          ...edited,
+          command: oneOf([...editCommands, ...(/_2024|_20250124/.test(type ?? '') ? ['undo_edit'] : [])]),
+          ...editFields,
         },
         ['command', 'path'],
       ),
@@ -43,8 +43,8 @@ const clientToolKinds: readonly {
         'of use later. `delete` and `rename` also take folders.',
       input_schema: object(
         {
-          command: oneOf([...editing, 'delete', 'rename']),
-          ...edited,
+          command: oneOf([...editCommands, 'delete', 'rename']),
+          ...editFields,
           old_path: text('The path to rename.'),
           new_path: text('The new path.'),
         },
@@ -55,7 +55,7 @@ const clientToolKinds: readonly {
   {
     type: /^computer_\d+$/,
     describe: (tool) => ({
-      description: `Uses the mouse and keyboard of a computer, and takes screenshots. The screen has ${sizeOf(tool)}.`,
+      description: `Uses the mouse and keyboard of a computer, and takes screenshots. The screen has ${describeScreen(tool)}.`,
       input_schema: object(
         {
           action: oneOf(actions),
@@ -73,9 +73,9 @@ const clientToolKinds: readonly {
   },
 ];
 
-const editing = ['view', 'create', 'str_replace', 'insert'];
+const editCommands = ['view', 'create', 'str_replace', 'insert'];
 
-const edited: JsonObject = {
+const editFields: JsonObject = {
   path: text('The path of the file or folder.'),
   file_text: text('The content of a created file.'),
   old_str: text('The text to replace.'),
@@ -115,7 +115,7 @@ export function isClientTool({ type }: MessagesTool): boolean {
 }
 
 /** Returns a client tool with a description and a schema, for models that do not know its type. Returns any other tool unchanged. */
-export function describedTool(tool: MessagesTool): MessagesTool {
+export function describeClientTool(tool: MessagesTool): MessagesTool {
   const { type, name } = tool;
   const kind = typeof type === 'string' ? clientToolKinds.find((each) => each.type.test(type)) : undefined;
   return kind ? { type: 'custom', name, ...kind.describe(tool) } : tool;
@@ -137,7 +137,7 @@ function pair(description: string): JsonObject {
   return { type: 'array', items: { type: 'integer' }, minItems: 2, maxItems: 2, description };
 }
 
-function sizeOf({ display_width_px: width, display_height_px: height }: MessagesTool): string {
-  const known = (value: Json | undefined): value is number => typeof value === 'number';
-  return known(width) && known(height) ? `${width} x ${height} pixels` : 'an unknown size';
+function describeScreen({ display_width_px: width, display_height_px: height }: MessagesTool): string {
+  const isKnown = (value: Json | undefined): value is number => typeof value === 'number';
+  return isKnown(width) && isKnown(height) ? `${width} x ${height} pixels` : 'an unknown size';
 }

@@ -5,12 +5,12 @@ import type { MessagesRequest } from './request.ts';
 const billingHeaderStart = 'x-anthropic-billing-header:';
 
 /** Identifies the conversation of a `messages` request by its start, because the body has no field for a name. */
-export function messagesConversation({ system, messages }: MessagesRequest): Conversation {
+export function digestMessagesConversation({ system, messages }: MessagesRequest): Conversation {
   const first = messages.find(({ role }) => role === 'user');
-  return digestConversation(undefined, textsOf([system ?? '', first?.content ?? '']));
+  return digestConversation(undefined, listTexts([system ?? '', first?.content ?? '']));
 }
 
-function* textsOf(contents: readonly MessagesRequest['messages'][number]['content'][]): Generator<string> {
+function* listTexts(contents: readonly MessagesRequest['messages'][number]['content'][]): Generator<string> {
   for (const content of contents) {
     if (typeof content === 'string') yield content;
     else

@@ -2,9 +2,9 @@ import { errorTable, type ErrorCode, type RouterError } from '#shared/core/error
 import { isJsonObject } from '#shared/core/json.ts';
 import { pickHeaders } from '#shared/core/pick-headers.ts';
 import { messagesErrorHeaders } from './answer-headers.ts';
-import { namedEvent } from '../sse/encode.ts';
+import { writeNamedEvent } from '../sse/encode.ts';
 import { readRejectedCapability } from '../rejected-capability.ts';
-import { retryHeaders, type ErrorAnswer } from '../retry-headers.ts';
+import { toRetryHeaders, type ErrorAnswer } from '../retry-headers.ts';
 
 export const messagesName = 'messages';
 
@@ -62,16 +62,16 @@ export const messagesErrors: Record<ErrorCode, { type: string; status?: number }
   total_timeout: { type: 'timeout_error' },
 };
 
-export function messagesErrorAnswer(error: RouterError, requestId: string): ErrorAnswer<MessagesErrorBody> {
-  const body = messagesErrorBody(error, requestId);
+export function createMessagesErrorAnswer(error: RouterError, requestId: string): ErrorAnswer<MessagesErrorBody> {
+  const body = createMessagesErrorBody(error, requestId);
   if (isOriginal(error))
     return { status: error.original.status, headers: pickHeaders(error.original.headers, messagesErrorHeaders), body };
   const status = messagesErrors[error.code].status ?? errorTable[error.code].status;
-  return { status, headers: retryHeaders(error, status), body };
+  return { status, headers: toRetryHeaders(error, status), body };
 }
 
-export function messagesErrorEvent(error: RouterError, requestId: string): string {
-  return namedEvent('error', JSON.stringify(messagesErrorBody(error, requestId)));
+export function writeMessagesErrorEvent(error: RouterError, requestId: string): string {
+  return writeNamedEvent('error', JSON.stringify(createMessagesErrorBody(error, requestId)));
 }
 
 /** Whether an upstream of this format sent the error. Clients receive such an error unchanged, except for the request's id. */
@@ -80,35 +80,35 @@ function isOriginal(error: RouterError): error is RouterError & { original: { bo
   return original?.format === messagesName && isJsonObject(original.body['error']);
 }
 
-function messagesErrorBody(error: RouterError, requestId: string): MessagesErrorBody {
+function createMessagesErrorBody(error: RouterError, requestId: string): MessagesErrorBody {
   if (isOriginal(error)) return { ...error.original.body, request_id: requestId };
   const { type } = messagesErrors[error.code];
   return {
     type: 'error',
-    error: { type, message: messageText(error), ...(error.details && { details: error.details }) },
+    error: { type, message: writeMessage(error), ...(error.details && { details: error.details }) },
     request_id: requestId,
   };
 }
 
 /** Returns the error message. If clients of this format parse the message, it has the wording of Anthropic's API. */
-function messageText(error: RouterError): string {
+function writeMessage(error: RouterError): string {
   switch (error.code) {
     case 'invalid_api_key':
       return error.param === 'authorization' ? 'Invalid bearer token' : 'invalid x-api-key';
     case 'model_not_found':
       return typeof error.details?.['model'] === 'string' ? `model: ${error.details['model']}` : error.message;
     case 'context_length_exceeded':
-      return overflowText(error);
+      return writeOverflowMessage(error);
     default:
-      return withToken(error.message, readRejectedCapability(error.details));
+      return appendReason(error.message, readRejectedCapability(error.details));
   }
 }
 
 /**
- * Adds the capability that the upstream has rejected to a message, in the form that Claude Code reads. Claude Code then retries without the
- * capability.
+ * Adds the capability that the upstream has rejected to a message, in the wording that Claude Code reads. Claude Code then retries without
+ * the capability.
  */
-function withToken(message: string, rejected: string | undefined): string {
+function appendReason(message: string, rejected: string | undefined): string {
   return rejected === undefined ? message : `${message} (capability_rejected: ${rejected})`;
 }
 
@@ -116,16 +116,16 @@ function withToken(message: string, rejected: string | undefined): string {
  * Returns the message for an exceeded context. Claude Code reads the numbers or the name in parentheses, and then shortens the conversation
  * or lowers `max_tokens`.
  */
-function overflowText({ details, message }: RouterError): string {
+function writeOverflowMessage({ details, message }: RouterError): string {
   const input = details?.['input_tokens'];
   const output = details?.['output_tokens'];
   const maximum = details?.['maximum_tokens'];
   const tooLong = 'prompt_too_long';
-  if (input === undefined || maximum === undefined) return withToken(`prompt is too long: ${message}`, tooLong);
+  if (input === undefined || maximum === undefined) return appendReason(`prompt is too long: ${message}`, tooLong);
   if (output === undefined || Number(input) > Number(maximum)) {
-    return withToken(`prompt is too long: ${String(input)} tokens > ${String(maximum)} maximum`, tooLong);
+    return appendReason(`prompt is too long: ${String(input)} tokens > ${String(maximum)} maximum`, tooLong);
   }
-  return withToken(
+  return appendReason(
     `input length and \`max_tokens\` exceed context limit: ${String(input)} + ${String(output)} > ${String(maximum)}`,
     'max_tokens_context_overflow',
   );

@@ -8,7 +8,7 @@ import type { MessagesBlock, MessagesRequest, MessagesTool } from './request.ts'
 /**
  * Block types that do not count as the feature `other_content`, because every upstream accepts them or they have a feature of their own.
  */
-const ownBlocks: ReadonlySet<string> = new Set([
+const knownBlocks: ReadonlySet<string> = new Set([
   'text',
   'image',
   'document',
@@ -27,44 +27,44 @@ const ownBlocks: ReadonlySet<string> = new Set([
 ]);
 
 /** Types of the tool with which the upstream searches the tools of the request. If the search is left out, the model gets all tools. */
-const toolSearch = /^tool_search_tool_/;
+const toolSearchType = /^tool_search_tool_/;
 
-export const messagesFeatures: RequestFeatures<MessagesRequest> = { collectParts: partsOf, all: features() };
+export const messagesFeatures: RequestFeatures<MessagesRequest> = { collectParts, features: createFeatures() };
 
-function features(): RequestFeature<MessagesRequest>[] {
-  const user = says('hi');
+function createFeatures(): RequestFeature<MessagesRequest>[] {
+  const user = userSays('hi');
   const pdf = { type: 'base64' as const, media_type: 'application/pdf', data: 'JVBERi0=' };
   return [
     {
       name: 'documents',
-      example: says([{ type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'hi' } }]),
+      example: userSays([{ type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'hi' } }]),
       isIn: (_, parts) => parts.has('document'),
     },
     {
       name: 'pdf',
-      example: says([{ type: 'document', source: pdf }]),
+      example: userSays([{ type: 'document', source: pdf }]),
       isIn: (_, parts) => parts.has('document base64'),
     },
     {
       name: 'document_urls',
-      example: says([{ type: 'document', source: { type: 'url', url: 'https://example.com/a.pdf' } }]),
+      example: userSays([{ type: 'document', source: { type: 'url', url: 'https://example.com/a.pdf' } }]),
       isIn: (_, parts) => parts.has('document url'),
     },
     {
       name: 'file_ids',
-      example: says([{ type: 'image', source: { type: 'file', file_id: 'file_1' } }]),
+      example: userSays([{ type: 'image', source: { type: 'file', file_id: 'file_1' } }]),
       isIn: (_, parts) => parts.has('image file') || parts.has('document file'),
     },
     {
       name: 'search_results',
-      example: says([
+      example: userSays([
         { type: 'search_result', source: 's', title: 't', content: [{ type: 'text', text: 'r' }] } as never,
       ]),
       isIn: (_, parts) => parts.has('search_result'),
     },
     {
       name: 'other_content',
-      example: says([{ type: 'container_upload', file_id: 'file_1' } as never]),
+      example: userSays([{ type: 'container_upload', file_id: 'file_1' } as never]),
       isIn: (_, parts) => parts.has('other'),
     },
     {
@@ -91,27 +91,27 @@ function features(): RequestFeature<MessagesRequest>[] {
     {
       name: 'forced_tools',
       example: { ...user, tools: [{ name: 'f', input_schema: { type: 'object' } }], tool_choice: { type: 'any' } },
-      isIn: ({ tools, tool_choice: choice }) => isGiven(tools) && (choice?.type === 'any' || choice?.type === 'tool'),
+      isIn: ({ tools, tool_choice: choice }) => isSet(tools) && (choice?.type === 'any' || choice?.type === 'tool'),
     },
     {
       name: 'image_urls',
-      example: says([{ type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }]),
+      example: userSays([{ type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }]),
       isIn: (_, parts) => parts.has('image url'),
     },
     {
       name: 'mcp_servers',
       example: { ...user, mcp_servers: [{ type: 'url', name: 'm', url: 'https://example.com/' }] },
-      isIn: ({ mcp_servers: servers }) => isGiven(servers),
+      isIn: ({ mcp_servers: servers }) => isSet(servers),
     },
     {
       name: 'container',
       example: { ...user, container: 'container_1' },
-      isIn: ({ container }) => isGiven(container),
+      isIn: ({ container }) => isSet(container),
     },
     {
       name: 'compaction',
       example: { ...user, compaction: { type: 'enabled' } },
-      isIn: ({ compaction }) => isGiven(compaction),
+      isIn: ({ compaction }) => isSet(compaction),
     },
     {
       name: 'cache_warming',
@@ -121,16 +121,16 @@ function features(): RequestFeature<MessagesRequest>[] {
     {
       name: 'stop_sequences',
       example: { ...user, stop_sequences: ['END'] },
-      isIn: ({ stop_sequences: stop }) => isGiven(stop),
+      isIn: ({ stop_sequences: stop }) => isSet(stop),
     },
   ];
 }
 
-function says(content: string | MessagesBlock[]): Pick<MessagesRequest, 'max_tokens' | 'messages'> {
+function userSays(content: string | MessagesBlock[]): Pick<MessagesRequest, 'max_tokens' | 'messages'> {
   return { max_tokens: 1, messages: [{ role: 'user', content }] };
 }
 
-function partsOf({ messages }: MessagesRequest): ReadonlySet<string> {
+function collectParts({ messages }: MessagesRequest): ReadonlySet<string> {
   const parts = new Set<string>();
   for (const { content } of messages) addBlocks(content, parts);
   return parts;
@@ -140,7 +140,7 @@ function addBlocks(content: string | readonly MessagesBlock[] | null | undefined
   if (!Array.isArray(content)) return;
   for (const block of content as readonly MessagesBlock[]) {
     parts.add(block.type);
-    if (!ownBlocks.has(block.type)) parts.add('other');
+    if (!knownBlocks.has(block.type)) parts.add('other');
     if (block.type === 'server_tool_use' && !isHostedName(block.name)) parts.add('other');
     if (block.type === 'tool_result') addBlocks(block.content, parts);
     if (block.type !== 'image' && block.type !== 'document') continue;
@@ -155,10 +155,10 @@ function addBlocks(content: string | readonly MessagesBlock[] | null | undefined
  */
 function runsUpstream(tool: MessagesTool): boolean {
   const { type } = tool;
-  if (type === undefined || type === null || type === 'custom' || toolSearch.test(type)) return false;
+  if (type === undefined || type === null || type === 'custom' || toolSearchType.test(type)) return false;
   return detectHostedKind(tool) === undefined && !isClientTool(tool);
 }
 
-function isGiven(value: Json | undefined): boolean {
+function isSet(value: Json | undefined): boolean {
   return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
 }

@@ -17,8 +17,8 @@ export const messagesFileParts: FilePartFormat = {
 function withFile(block: JsonObject, { kind, name, mimeType, data }: PlaceholderFile, param: string): JsonObject {
   const isImage = kind === 'image';
   if (isImage !== (block['type'] === 'image')) {
-    const wanted = isImage ? "an image, which belongs in a block of the type 'image'" : 'no image';
-    throw new RouterError('invalid_request', `${param}.source: the file '${name}' is ${wanted}`, {
+    const expectation = isImage ? "an image, which belongs in a block of the type 'image'" : 'no image';
+    throw new RouterError('invalid_request', `${param}.source: the file '${name}' is ${expectation}`, {
       param: `${param}.source`,
     });
   }

@@ -22,14 +22,14 @@ export interface MessageEnding {
  * Returns an answer in the `messages` format, with all fields that the official types require (Anthropic API reference, "Create a
  * Message").
  */
-export function messageObject({ id, model, content, ending, usage }: MessageFacts): JsonObject {
+export function createMessageObject({ id, model, content, ending, usage }: MessageFacts): JsonObject {
   return {
     id,
     type: 'message',
     role: 'assistant',
     model,
     content,
-    ...endingFields(ending),
+    ...createEndingFields(ending),
     diagnostics: null,
     usage: {
       ...writeMessagesUsage(usage),
@@ -42,14 +42,14 @@ export function messageObject({ id, model, content, ending, usage }: MessageFact
 }
 
 /** Returns the fields of an answer's end, for the answer itself or for the `delta` of `message_delta`. */
-export function endingFields({ stop_reason: reason, stop_sequence: sequence }: MessageEnding): JsonObject {
+export function createEndingFields({ stop_reason: reason, stop_sequence: sequence }: MessageEnding): JsonObject {
   return { stop_reason: reason, stop_sequence: sequence, stop_details: null, container: null };
 }
 
-export function textBlock(text: string): JsonObject {
+export function createTextBlock(text: string): JsonObject {
   return { type: 'text', text, citations: null };
 }
 
-export function toolUseBlock(id: string, name: string, input: JsonObject): JsonObject {
+export function createToolUseBlock(id: string, name: string, input: JsonObject): JsonObject {
   return { type: 'tool_use', id, name, input, caller: directCaller };
 }

@@ -28,11 +28,11 @@ const finishReasons = new Map<Json | undefined, string>([
 
 export const messagesMessageParts: MessageParts = {
   request: ({ system, messages }) => ({
-    instructions: contentParts(system, blockParts),
+    instructions: contentParts(system, toParts),
     messages: withoutEmptyMessages(
       objectsIn(messages).map(({ role, content }) => ({
         role: textOrEmpty(role),
-        parts: contentParts(content, blockParts),
+        parts: contentParts(content, toParts),
       })),
     ),
   }),
@@ -40,14 +40,14 @@ export const messagesMessageParts: MessageParts = {
     withoutEmptyMessages([
       {
         role: 'assistant',
-        parts: contentParts(content, blockParts),
+        parts: contentParts(content, toParts),
         finish_reason: finishReasons.get(reason) ?? (typeof reason === 'string' ? reason : 'error'),
       },
     ]),
-  joinEvents: joinEvents,
+  joinEvents,
 };
 
-function blockParts(block: JsonObject): MessagePart[] {
+function toParts(block: JsonObject): MessagePart[] {
   switch (block['type']) {
     case 'text':
       return textParts(block['text']);
@@ -58,17 +58,17 @@ function blockParts(block: JsonObject): MessagePart[] {
     case 'server_tool_use':
       return [toolCallPart(block['id'], block['name'], block['input'])];
     case 'tool_result':
-      return [toolResponsePart(block['tool_use_id'], toolResponse(block['content'], blockParts))];
+      return [toolResponsePart(block['tool_use_id'], toolResponse(block['content'], toParts))];
     case 'image':
-      return isJsonObject(block['source']) ? sourceParts('image', block['source']) : [];
+      return isJsonObject(block['source']) ? toSourceParts('image', block['source']) : [];
     case 'document':
-      return isJsonObject(block['source']) ? sourceParts('document', block['source']) : [];
+      return isJsonObject(block['source']) ? toSourceParts('document', block['source']) : [];
     default:
       return [];
   }
 }
 
-function sourceParts(modality: Modality, source: JsonObject): MessagePart[] {
+function toSourceParts(modality: Modality, source: JsonObject): MessagePart[] {
   const { type, media_type: mimeType, data, url, file_id: id } = source;
   switch (type) {
     case 'base64':

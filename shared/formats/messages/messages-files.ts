@@ -5,7 +5,7 @@ import type { FileListQuery, FormatFiles, ShownFile, UploadFields } from '../for
 const purpose = 'user_data';
 
 const minLifetimeSeconds = 3_600;
-const maxSeconds = 7_776_000;
+const maxLifetimeSeconds = 7_776_000;
 
 const defaultListed = 20;
 const maxListed = 1_000;
@@ -21,14 +21,14 @@ export const messagesFiles: FormatFiles = {
   shownId,
   readUpload,
   readList,
-  show,
+  show: showFile,
   list: (files, hasMore, { before }) => {
-    const data = files.map(show);
+    const data = files.map(showFile);
     const idAt = (at: number): string | null => data.at(at)?.id ?? null;
     const next = hasMore && before === undefined ? idAt(-1) : null;
     return { data, has_more: hasMore, first_id: idAt(0), last_id: idAt(-1), next_page: next };
   },
-  removed: (id) => ({ id, type: 'file_deleted' }),
+  showRemoval: (id) => ({ id, type: 'file_deleted' }),
   notFound: (id, param) => new RouterError('not_found', `File not found: ${id}`, { param }),
 };
 
@@ -36,7 +36,7 @@ function shownId(id: string): string {
   return `file_${id}`;
 }
 
-function show({ id, name, mimeType, bytes, createdAt, expiresAt }: ShownFile) {
+function showFile({ id, name, mimeType, bytes, createdAt, expiresAt }: ShownFile) {
   return {
     id: shownId(id),
     type: 'file',
@@ -52,38 +52,39 @@ function show({ id, name, mimeType, bytes, createdAt, expiresAt }: ShownFile) {
 function readUpload(fields: ReadonlyMap<string, string>): UploadFields {
   const lifetime = fields.get('expires_in_seconds');
   if (lifetime === undefined) return { purpose };
-  const seconds = parseWholeNumber(lifetime, minLifetimeSeconds, maxSeconds);
+  const seconds = parseWholeNumber(lifetime, minLifetimeSeconds, maxLifetimeSeconds);
   if (seconds === undefined)
-    throw fieldError(
+    throw createFieldError(
       'expires_in_seconds',
-      `Input should be a whole number between ${minLifetimeSeconds} and ${maxSeconds}`,
+      `Input should be a whole number between ${minLifetimeSeconds} and ${maxLifetimeSeconds}`,
     );
   return { purpose, expiresAfterMs: seconds * 1_000 };
 }
 
 function readList(query: Readonly<Record<string, unknown>>): FileListQuery {
   const { limit, page } = query;
-  const after = oneId('after_id', query['after_id']) ?? oneId('page', page);
-  const before = oneId('before_id', query['before_id']);
+  const after = readId('after_id', query['after_id']) ?? readId('page', page);
+  const before = readId('before_id', query['before_id']);
   if (after !== undefined && before !== undefined)
-    throw fieldError('before_id', 'cannot be used together with after_id or page');
-  const most = limit === undefined ? defaultListed : parseWholeNumber(limit, 1, maxListed);
-  if (most === undefined) throw fieldError('limit', `Input should be a whole number between 1 and ${maxListed}`);
-  return { newestFirst: true, after, before, limit: most, ids: idsOf(query['ids[]'] ?? query['ids']) };
+    throw createFieldError('before_id', 'cannot be used together with after_id or page');
+  const maxFiles = limit === undefined ? defaultListed : parseWholeNumber(limit, 1, maxListed);
+  if (maxFiles === undefined)
+    throw createFieldError('limit', `Input should be a whole number between 1 and ${maxListed}`);
+  return { newestFirst: true, after, before, limit: maxFiles, ids: readIds(query['ids[]'] ?? query['ids']) };
 }
 
-function idsOf(value: unknown): string[] | undefined {
+function readIds(value: unknown): string[] | undefined {
   if (value === undefined) return undefined;
   const list = typeof value === 'string' ? value.split(',') : Array.isArray(value) ? value.map(String) : undefined;
-  if (!list) throw fieldError('ids', 'Input should be a valid list');
+  if (!list) throw createFieldError('ids', 'Input should be a valid list');
   const ids = [...new Set(list)];
-  if (ids.length > maxIds) throw fieldError('ids', `List should have at most ${maxIds} items`);
+  if (ids.length > maxIds) throw createFieldError('ids', `List should have at most ${maxIds} items`);
   return ids;
 }
 
-function oneId(param: string, value: unknown): string | undefined {
+function readId(param: string, value: unknown): string | undefined {
   if (value === undefined || typeof value === 'string') return value;
-  throw fieldError(param, 'Input should be a valid string');
+  throw createFieldError(param, 'Input should be a valid string');
 }
 
 function parseWholeNumber(value: unknown, min: number, max: number): number | undefined {
@@ -91,6 +92,6 @@ function parseWholeNumber(value: unknown, min: number, max: number): number | un
   return number >= min && number <= max ? number : undefined;
 }
 
-function fieldError(param: string, problem: string): RouterError {
+function createFieldError(param: string, problem: string): RouterError {
   return new RouterError('invalid_request', `${param}: ${problem}`, { param });
 }

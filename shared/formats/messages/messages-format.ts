@@ -5,19 +5,19 @@ import { readJsonRequest } from '../json-request.ts';
 import type { RequestFeatures } from '../request-feature.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
 import { messagesAnswerHeaders } from './answer-headers.ts';
-import { messagesConversation } from './conversation.ts';
-import { messagesErrorAnswer, messagesName } from './error.ts';
+import { digestMessagesConversation } from './conversation.ts';
+import { createMessagesErrorAnswer, messagesName } from './error.ts';
 import { messagesFeatures } from './features.ts';
 import { messagesFileParts } from './file-parts.ts';
 import { messagesFiles } from './messages-files.ts';
-import { messagesHostedRequest } from './hosted/messages-hosted-request.ts';
+import { createMessagesHostedRequest } from './hosted/messages-hosted-request.ts';
 import { messagesLimitHeaders } from './limit-headers.ts';
 import { messagesMessageParts } from './message-parts.ts';
-import { messagesNeeds } from './needs.ts';
+import { computeMessagesNeeds } from './needs.ts';
 import { parseCountTokensRequest, parseMessagesRequest } from './parse-messages-request.ts';
 import type { MessagesRequest } from './request.ts';
-import { messagesSigns } from './signs.ts';
-import { messagesStreamAdditions } from './stream-words.ts';
+import { readMessagesSigns } from './signs.ts';
+import { messagesStreamAdditions } from './stream-additions.ts';
 import { readRelayedMessage } from './read-relayed-message.ts';
 
 export const messagesFormat: ClientFormat = {
@@ -34,41 +34,41 @@ export const messagesFormat: ClientFormat = {
   read: (body, operation) =>
     readJsonRequest(
       body,
-      (parsed) => readParameters(parsed, operation),
+      (parsed) => toParameters(parsed, operation),
       messagesFileParts,
-      (parsed) => messagesHostedRequest(parsed as MessagesRequest),
+      (parsed) => createMessagesHostedRequest(parsed as MessagesRequest),
     ),
   countAnswer: (inputTokens) => ({ input_tokens: inputTokens }),
-  estimateInput: (request: JsonObject) => messagesNeeds(request as MessagesRequest).inputTokens,
+  estimateInput: (request: JsonObject) => computeMessagesNeeds(request as MessagesRequest).inputTokens,
   features: messagesFeatures as RequestFeatures,
   files: messagesFiles,
   readRelayed: readRelayedMessage,
   messageParts: messagesMessageParts,
-  errorAnswer: messagesErrorAnswer,
+  errorAnswer: createMessagesErrorAnswer,
   limitHeaders: messagesLimitHeaders,
   openStream: ({ requestId }) => new StatelessStream(messagesStreamAdditions, requestId),
 };
 
 /** Claude Code's suffix for a context window of a million tokens. It is not part of a model's name. */
-const longContext = /\[1m\]$/i;
+const longContextSuffix = /\[1m\]$/i;
 
-function modelName(name: string): string {
-  return name.replace(longContext, '');
+function removeContextSuffix(name: string): string {
+  return name.replace(longContextSuffix, '');
 }
 
-function readParameters(body: unknown, operation: ClientRoute['operation']): RequestParameters {
-  const counts = operation === 'count_tokens';
-  const request = counts ? parseCountTokensRequest(body) : parseMessagesRequest(body);
-  const model = modelName(request.model);
+function toParameters(body: unknown, operation: ClientRoute['operation']): RequestParameters {
+  const isCount = operation === 'count_tokens';
+  const request = isCount ? parseCountTokensRequest(body) : parseMessagesRequest(body);
+  const model = removeContextSuffix(request.model);
   return {
     model,
     nameBehind: anthropicApi.nameBehind?.(model),
-    stream: !counts && request['stream'] === true,
-    needs: messagesNeeds(request),
+    stream: !isCount && request['stream'] === true,
+    needs: computeMessagesNeeds(request),
     maxOutput: typeof request['max_tokens'] === 'number' ? request['max_tokens'] : undefined,
     // This format's `service_tier` chooses between capacities of its vendor, not a priority.
     serviceTier: undefined,
-    conversation: messagesConversation(request),
-    signs: counts ? undefined : messagesSigns(request),
+    conversation: digestMessagesConversation(request),
+    signs: isCount ? undefined : readMessagesSigns(request),
   };
 }

@@ -5,13 +5,14 @@ import { messagesFeatures } from './features.ts';
 import { findHostedTools } from './hosted/find-hosted-tools.ts';
 import type { MessagesRequest, MessagesBlock, MessagesSource } from './request.ts';
 
+/** Estimated tokens that a message takes besides its content. */
 const messageTokens = 4;
 
-export function messagesNeeds(request: MessagesRequest): Needs {
+export function computeMessagesNeeds(request: MessagesRequest): Needs {
   const { tools, messages, system, thinking } = request;
   const hasTools = Array.isArray(tools) && tools.length > 0;
-  let inputTokens = (hasTools ? estimateTokens(JSON.stringify(tools)) : 0) + contentTokens(system ?? '');
-  for (const { content } of messages) inputTokens += messageTokens + contentTokens(content);
+  let inputTokens = (hasTools ? estimateTokens(JSON.stringify(tools)) : 0) + estimateContentTokens(system ?? '');
+  for (const { content } of messages) inputTokens += messageTokens + estimateContentTokens(content);
   const hosted = findHostedTools(request).map(({ kind }) => kind);
   const features = findFeatures(messagesFeatures, request);
   return {
@@ -25,12 +26,12 @@ export function messagesNeeds(request: MessagesRequest): Needs {
   };
 }
 
-function contentTokens(content: string | readonly MessagesBlock[]): number {
+function estimateContentTokens(content: string | readonly MessagesBlock[]): number {
   if (typeof content === 'string') return estimateTokens(content);
-  return content.reduce((sum, block) => sum + blockTokens(block), 0);
+  return content.reduce((sum, block) => sum + estimateBlockTokens(block), 0);
 }
 
-function blockTokens(block: MessagesBlock): number {
+function estimateBlockTokens(block: MessagesBlock): number {
   switch (block.type) {
     case 'text':
       return estimateTokens(block.text);
@@ -39,21 +40,21 @@ function blockTokens(block: MessagesBlock): number {
     case 'image':
       return imageTokens;
     case 'document':
-      return sourceTokens(block.source);
+      return estimateSourceTokens(block.source);
     case 'tool_result':
-      return contentTokens(block.content ?? '');
+      return estimateContentTokens(block.content ?? '');
     default:
       return estimateTokens(JSON.stringify(block));
   }
 }
 
 /** Estimates the tokens of a source. The text of a PDF is about a tenth of its bytes. */
-function sourceTokens(source: MessagesSource): number {
+function estimateSourceTokens(source: MessagesSource): number {
   switch (source.type) {
     case 'text':
       return estimateTokens(source.data);
     case 'content':
-      return contentTokens(source.content);
+      return estimateContentTokens(source.content);
     case 'base64':
       return Math.ceil(estimateTokens(source.data) / 10);
     default:

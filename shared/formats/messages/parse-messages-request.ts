@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject } from '#shared/core/json.ts';
-import { firstProblem } from '../validation/first-problem.ts';
+import { findFirstProblem } from '../validation/find-first-problem.ts';
 import { checkSources } from './check-sources.ts';
 import { checkTools } from './check-tools.ts';
 import { problemError } from './problem-error.ts';
@@ -27,7 +27,7 @@ export function parseCountTokensRequest(body: unknown): MessagesRequest {
 function parse(schema: z.ZodObject, body: unknown): unknown {
   refuseThread(body);
   const parsed = schema.safeParse(body);
-  if (!parsed.success) throw problemError(firstProblem(parsed.error, body));
+  if (!parsed.success) throw problemError(findFirstProblem(parsed.error, body));
   const request = body as MessagesRequest;
   checkToolResults(request.messages);
   checkSources(request.messages);

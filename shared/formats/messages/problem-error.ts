@@ -1,28 +1,33 @@
 import { RouterError } from '#shared/core/errors.ts';
-import type { Problem } from '../validation/first-problem.ts';
+import type { Problem } from '../validation/find-first-problem.ts';
 
-/** Returns the error for a problem of a `messages` request. Its message has the path with dots, then the expected value. */
+/** Returns the error for a problem of a `messages` request. The message has the path with dots, then the expected value. */
 export function problemError(problem: Problem): RouterError {
   const param = problem.path.join('.');
   if (param === '') return new RouterError('invalid_request', 'The request body must be a JSON object.');
   const code = problem.kind === 'missing' ? 'missing_parameter' : 'invalid_request';
-  return new RouterError(code, `${param}: ${sentence(problem)}`, { param });
+  return new RouterError(code, `${param}: ${writeSentence(problem)}`, { param });
 }
 
-function sentence(problem: Problem): string {
+function writeSentence(problem: Problem): string {
   switch (problem.kind) {
     case 'missing':
       return 'Field required';
     case 'expected':
-      return `Input should be ${alternatives(problem)}`;
+      return `Input should be ${listAlternatives(problem)}`;
     case 'too_small':
-      return bound(problem.of, 'greater than or equal to', 'at least', problem.minimum);
+      return describeBound(problem.of, 'greater than or equal to', 'at least', problem.minimum);
     case 'too_big':
-      return bound(problem.of, 'less than or equal to', 'at most', problem.maximum);
+      return describeBound(problem.of, 'less than or equal to', 'at most', problem.maximum);
   }
 }
 
-function bound(of: 'number' | 'array' | 'string', comparison: string, relation: string, amount: number): string {
+function describeBound(
+  of: 'number' | 'array' | 'string',
+  comparison: string,
+  relation: string,
+  amount: number,
+): string {
   switch (of) {
     case 'number':
       return `Input should be ${comparison} ${amount}`;
@@ -33,12 +38,12 @@ function bound(of: 'number' | 'array' | 'string', comparison: string, relation: 
   }
 }
 
-function alternatives({ values, types }: Problem & { kind: 'expected' }): string {
-  const all = [...values.map((value) => `'${value}'`), ...types.map(validType)];
+function listAlternatives({ values, types }: Problem & { kind: 'expected' }): string {
+  const all = [...values.map((value) => `'${value}'`), ...types.map(describeType)];
   const last = all.pop() ?? 'something else';
   return all.length === 0 ? last : `${all.join(', ')} or ${last}`;
 }
 
-function validType(type: string): string {
+function describeType(type: string): string {
   return type === 'object' ? 'an object' : `a valid ${type === 'array' ? 'list' : type}`;
 }

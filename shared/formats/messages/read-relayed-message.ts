@@ -5,7 +5,7 @@ import { RelayedAnswerBuilder, typeName, type RelayedAnswer } from '../relayed-a
 const inputCounts = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'] as const;
 
 /**
- * Reads the events of a message that has begun. One ping follows `message_start`. Workers write another one in place of thinking that the
+ * Reads the events of a message that has begun. One ping follows `message_start`. Workers write another ping in place of thinking that the
  * client does not get.
  * @returns the reason why the message cannot be continued, as a text, unless the events contain only the first block, with text
  */
@@ -22,7 +22,7 @@ export function readRelayedMessage(events: readonly JsonObject[]): RelayedAnswer
     if (type === 'message_start' && isJsonObject(message)) {
       const { id, usage } = message;
       if (typeof id === 'string') parts.id = id;
-      if (isJsonObject(usage)) parts.inputTokens = inputOf(usage);
+      if (isJsonObject(usage)) parts.inputTokens = sumInputTokens(usage);
     } else if (type === 'content_block_start' && isJsonObject(block)) {
       if (index !== 0 || block['type'] !== 'text') return `there is a block of type ${typeName(block)}`;
       if (typeof block['text'] === 'string' && block['text'] !== '') parts.pieces.push(block['text']);
@@ -32,9 +32,9 @@ export function readRelayedMessage(events: readonly JsonObject[]): RelayedAnswer
       parts.pieces.push(delta['text']);
     } else return type === 'message_delta' ? 'the answer has ended' : `there is an event of type ${typeName(event)}`;
   }
-  return parts.answer();
+  return parts.build();
 }
 
-function inputOf(usage: JsonObject): number {
+function sumInputTokens(usage: JsonObject): number {
   return inputCounts.reduce((sum, name) => sum + (typeof usage[name] === 'number' ? usage[name] : 0), 0);
 }

@@ -1,19 +1,19 @@
 import { startOfText, type RequestSigns } from '../request-signs.ts';
 import type { MessagesRequest } from './request.ts';
 
-export function messagesSigns({ system, messages, tools }: MessagesRequest): RequestSigns {
+export function readMessagesSigns({ system, messages, tools }: MessagesRequest): RequestSigns {
   const blocks = Array.isArray(system) ? system : [];
   return {
     instructions: startOfText(typeof system === 'string' ? system : (blocks[0]?.text ?? '')),
     lastInstructions: blocks.slice(-4).map(({ text }) => startOfText(text ?? '')),
-    lastText: startOfText(lastTextOf(messages)),
+    lastText: startOfText(findLastText(messages)),
     hasOwnTools: (tools ?? []).some(({ type }) => type === undefined || type === null || type === 'custom'),
     cachesInstructions: blocks.some((block) => (block['cache_control'] ?? null) !== null),
-    compacts: false,
+    isCompaction: false,
   };
 }
 
-function lastTextOf(messages: MessagesRequest['messages']): string {
+function findLastText(messages: MessagesRequest['messages']): string {
   const content = messages.findLast(({ role }) => role === 'user')?.content ?? '';
   if (typeof content === 'string') return content;
   return content.findLast((block) => block.type === 'text')?.text ?? '';

@@ -2,22 +2,22 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 
 /**
- * Reads the usage that a `messages` upstream reports. Its `input_tokens` do not include cached tokens. For a stream, call it with the usage
- * of `message_start` overlaid with the counts of `message_delta`.
+ * Reads the usage that a `messages` upstream reports. The reported `input_tokens` do not include cached tokens. For a stream, call this
+ * function with the usage of `message_start`, overlaid with the counts of `message_delta`.
  */
 export function readMessagesUsage(usage: Json | undefined): Usage {
   const fields = isJsonObject(usage) ? usage : {};
-  const cachedTokens = count(fields['cache_read_input_tokens']);
-  const cacheWriteTokens = count(fields['cache_creation_input_tokens']);
-  const hourCacheWriteTokens = count(fieldOf(fields['cache_creation'], 'ephemeral_1h_input_tokens'));
-  const searches = count(fieldOf(fields['server_tool_use'], 'web_search_requests'));
+  const cachedTokens = toCount(fields['cache_read_input_tokens']);
+  const cacheWriteTokens = toCount(fields['cache_creation_input_tokens']);
+  const hourCacheWriteTokens = toCount(readField(fields['cache_creation'], 'ephemeral_1h_input_tokens'));
+  const searches = toCount(readField(fields['server_tool_use'], 'web_search_requests'));
   return {
-    promptTokens: count(fields['input_tokens']) + cachedTokens + cacheWriteTokens,
+    promptTokens: toCount(fields['input_tokens']) + cachedTokens + cacheWriteTokens,
     cachedTokens,
     cacheWriteTokens,
     ...(hourCacheWriteTokens > 0 && { hourCacheWriteTokens }),
-    completionTokens: count(fields['output_tokens']),
-    reasoningTokens: count(fieldOf(fields['output_tokens_details'], 'thinking_tokens')),
+    completionTokens: toCount(fields['output_tokens']),
+    reasoningTokens: toCount(readField(fields['output_tokens_details'], 'thinking_tokens')),
     ...(searches > 0 && { units: { searches } }),
   };
 }
@@ -33,15 +33,15 @@ export function writeMessagesUsage(usage: Usage): JsonObject {
   };
 }
 
-function fieldOf(value: Json | undefined, field: string): Json | undefined {
+function readField(value: Json | undefined, field: string): Json | undefined {
   return isJsonObject(value) ? value[field] : undefined;
 }
 
-function count(value: Json | undefined): number {
+function toCount(value: Json | undefined): number {
   return typeof value === 'number' && value > 0 ? Math.round(value) : 0;
 }
 
-/** Updates the usage of a `messages` stream. Counts are cumulative, so later ones replace earlier ones unless they are null. */
+/** Updates the usage of a `messages` stream. Counts are cumulative, so later counts replace earlier counts, unless they are null. */
 export function overlayUsage(usage: JsonObject, update: Json | undefined): JsonObject {
   if (!isJsonObject(update)) return usage;
   return { ...usage, ...Object.fromEntries(Object.entries(update).filter(([, count]) => count !== null)) };

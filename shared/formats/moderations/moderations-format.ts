@@ -20,32 +20,32 @@ export const moderationsFormat: ClientFormat = {
   routes: [{ path: '/moderations', operation: 'moderate' }],
   passedHeaders: [],
   answerIdPrefix: 'modr-',
-  read: (body) => readJsonRequest(body, (parsed) => parametersOf(parseModerationsRequest(parsed))),
-  estimateInput: (request: JsonObject) => needsOf(request as ModerationsRequest).inputTokens,
+  read: (body) => readJsonRequest(body, (parsed) => toParameters(parseModerationsRequest(parsed))),
+  estimateInput: (request: JsonObject) => computeNeeds(request as ModerationsRequest).inputTokens,
   errorAnswer: openaiErrorAnswer,
   limitHeaders: openaiLimitHeaders,
   // Moderations are never streamed. The type requires a stream, so any format's additions will do.
   openStream: ({ requestId }) => new StatelessStream(chatStreamAdditions, requestId),
 };
 
-function parametersOf(request: ModerationsRequest): RequestParameters {
+function toParameters(request: ModerationsRequest): RequestParameters {
   return {
     model: request.model ?? anyModel,
     stream: false,
-    needs: needsOf(request),
+    needs: computeNeeds(request),
     maxOutput: 0,
     serviceTier: undefined,
     conversation: undefined,
   };
 }
 
-function needsOf({ input }: ModerationsRequest): Needs {
+function computeNeeds({ input }: ModerationsRequest): Needs {
   const inputs = typeof input === 'string' ? [input] : input;
   let inputTokens = 0;
-  for (const each of inputs) inputTokens += typeof each === 'string' ? estimateTokens(each) : tokensOf(each);
+  for (const each of inputs) inputTokens += typeof each === 'string' ? estimateTokens(each) : estimatePartTokens(each);
   return { tools: false, vision: false, thinking: false, json: false, inputTokens, longestInput: 0 };
 }
 
-function tokensOf({ type, text }: { type: string; text?: string }): number {
+function estimatePartTokens({ type, text }: { type: string; text?: string }): number {
   return type === 'text' ? estimateTokens(text ?? '') : imageTokens;
 }

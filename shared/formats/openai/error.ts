@@ -1,5 +1,5 @@
 import { errorTable, type ErrorCode, type ErrorDetails, type RouterError } from '#shared/core/errors.ts';
-import { retryHeaders, type ErrorAnswer } from '../retry-headers.ts';
+import { toRetryHeaders, type ErrorAnswer } from '../retry-headers.ts';
 
 /** An error in the formats of OpenAI's API. Clients rely on all four keys (OpenAI API reference, "Error codes"). */
 export interface OpenaiErrorBody {
@@ -55,7 +55,7 @@ export const openaiErrors: Record<ErrorCode, { type: string; code: string | null
 
 export function openaiErrorAnswer(error: RouterError): ErrorAnswer<OpenaiErrorBody> {
   const { status } = errorTable[error.code];
-  return { status, headers: retryHeaders(error, status), body: openaiErrorBody(error) };
+  return { status, headers: toRetryHeaders(error, status), body: openaiErrorBody(error) };
 }
 
 /** Returns the body of an error, with all four keys. */

@@ -7,13 +7,13 @@ export function openaiLimitHeaders({ at, requests, tokens }: LimitStatus): Recor
     if (!left) continue;
     headers[`x-ratelimit-limit-${kind}`] = String(left.limit);
     headers[`x-ratelimit-remaining-${kind}`] = String(left.remaining);
-    headers[`x-ratelimit-reset-${kind}`] = duration(left.resetsAt - at);
+    headers[`x-ratelimit-reset-${kind}`] = formatDuration(left.resetsAt - at);
   }
   return headers;
 }
 
 /** Formats a duration as OpenAI does, such as `20ms`, `1s`, `6m0s` or `5h20m0s`. */
-function duration(ms: number): string {
+function formatDuration(ms: number): string {
   if (ms < 1000) return `${Math.max(0, ms)}ms`;
   const seconds = Math.ceil(ms / 1000);
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)];

@@ -10,7 +10,7 @@ const dayMs = 24 * 3_600_000;
 const batchLifeMs = 30 * dayMs;
 
 const minLifetimeSeconds = 3_600;
-const maxSeconds = 2_592_000;
+const maxLifetimeSeconds = 2_592_000;
 
 const maxListed = 10_000;
 
@@ -20,13 +20,13 @@ export const openaiFiles: FormatFiles = {
   shownId,
   readUpload,
   readList,
-  show,
+  show: showFile,
   list: (files, hasMore) => {
-    const data = files.map(show);
+    const data = files.map(showFile);
     const idAt = (at: number): string | null => data.at(at)?.id ?? null;
     return { object: 'list', data, first_id: idAt(0), last_id: idAt(-1), has_more: hasMore };
   },
-  removed: (id) => ({ id, object: 'file', deleted: true }),
+  showRemoval: (id) => ({ id, object: 'file', deleted: true }),
   notFound: (id, param = 'id') => new RouterError('not_found', `No such File object: ${id}`, { param }),
 };
 
@@ -34,7 +34,7 @@ function shownId(id: string): string {
   return `file-${id}`;
 }
 
-function show({ id, purpose, name, bytes, createdAt, expiresAt }: ShownFile) {
+function showFile({ id, purpose, name, bytes, createdAt, expiresAt }: ShownFile) {
   return {
     id: shownId(id),
     object: 'file',
@@ -52,25 +52,28 @@ function readUpload(fields: ReadonlyMap<string, string>): UploadFields {
   const purpose = fields.get('purpose');
   if (purpose === undefined || purpose === '')
     throw new RouterError('missing_parameter', "Missing required parameter: 'purpose'.", { param: 'purpose' });
-  if (!purposes.includes(purpose)) throw fieldError('purpose', `must be one of ${purposes.join(', ')}`);
+  if (!purposes.includes(purpose)) throw createFieldError('purpose', `must be one of ${purposes.join(', ')}`);
   const anchor = fields.get('expires_after[anchor]');
   const lifetime = fields.get('expires_after[seconds]');
   if (anchor === undefined && lifetime === undefined)
     return { purpose, expiresAfterMs: purpose === 'batch' ? batchLifeMs : undefined };
-  if (anchor !== 'created_at') throw fieldError('expires_after[anchor]', "must be 'created_at'");
-  const seconds = parseWholeNumber(lifetime, minLifetimeSeconds, maxSeconds);
+  if (anchor !== 'created_at') throw createFieldError('expires_after[anchor]', "must be 'created_at'");
+  const seconds = parseWholeNumber(lifetime, minLifetimeSeconds, maxLifetimeSeconds);
   if (seconds === undefined)
-    throw fieldError('expires_after[seconds]', `must be a whole number from ${minLifetimeSeconds} to ${maxSeconds}`);
+    throw createFieldError(
+      'expires_after[seconds]',
+      `must be a whole number from ${minLifetimeSeconds} to ${maxLifetimeSeconds}`,
+    );
   return { purpose, expiresAfterMs: seconds * 1_000 };
 }
 
 function readList({ purpose, order = 'desc', after, limit }: Readonly<Record<string, unknown>>): FileListQuery {
-  if (order !== 'asc' && order !== 'desc') throw fieldError('order', "must be 'asc' or 'desc'");
-  if (after !== undefined && typeof after !== 'string') throw fieldError('after', 'must be one id');
-  if (purpose !== undefined && typeof purpose !== 'string') throw fieldError('purpose', 'must be one purpose');
-  const most = limit === undefined ? maxListed : parseWholeNumber(limit, 1, maxListed);
-  if (most === undefined) throw fieldError('limit', `must be a whole number from 1 to ${maxListed}`);
-  return { newestFirst: order === 'desc', after, purpose, limit: most };
+  if (order !== 'asc' && order !== 'desc') throw createFieldError('order', "must be 'asc' or 'desc'");
+  if (after !== undefined && typeof after !== 'string') throw createFieldError('after', 'must be one id');
+  if (purpose !== undefined && typeof purpose !== 'string') throw createFieldError('purpose', 'must be one purpose');
+  const maxFiles = limit === undefined ? maxListed : parseWholeNumber(limit, 1, maxListed);
+  if (maxFiles === undefined) throw createFieldError('limit', `must be a whole number from 1 to ${maxListed}`);
+  return { newestFirst: order === 'desc', after, purpose, limit: maxFiles };
 }
 
 function parseWholeNumber(value: unknown, min: number, max: number): number | undefined {
@@ -78,6 +81,6 @@ function parseWholeNumber(value: unknown, min: number, max: number): number | un
   return number >= min && number <= max ? number : undefined;
 }
 
-function fieldError(param: string, problem: string): RouterError {
+function createFieldError(param: string, problem: string): RouterError {
   return new RouterError('invalid_request', `Invalid '${param}': it ${problem}.`, { param });
 }

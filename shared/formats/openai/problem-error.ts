@@ -1,5 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
-import type { FieldPath, Problem } from '../validation/first-problem.ts';
+import type { FieldPath, Problem } from '../validation/find-first-problem.ts';
 
 /** Returns the error for a problem of a request in OpenAI's formats; `param` is a path such as `messages[0].content[1].type`. */
 export function problemError(problem: Problem): RouterError {
@@ -11,38 +11,46 @@ export function problemError(problem: Problem): RouterError {
     case 'missing':
       return new RouterError('missing_parameter', `Missing required parameter: '${param}'.`, { param });
     case 'expected':
-      return expectedError(problem, param);
+      return createExpectedError(problem, param);
     case 'too_small':
-      return invalid(param, `expected ${amount(problem.of, problem.minimum, 'at least')}`, problem.got);
+      return createValueError(
+        param,
+        `expected ${describeAmount(problem.of, problem.minimum, 'at least')}`,
+        problem.got,
+      );
     case 'too_big':
-      return invalid(param, `expected ${amount(problem.of, problem.maximum, 'at most')}`, problem.got);
+      return createValueError(param, `expected ${describeAmount(problem.of, problem.maximum, 'at most')}`, problem.got);
   }
 }
 
-function expectedError(problem: Problem & { kind: 'expected' }, param: string): RouterError {
+function createExpectedError(problem: Problem & { kind: 'expected' }, param: string): RouterError {
   if (problem.got === 'function' && problem.path.at(-1) === 'role') {
     const hint = "The role 'function' is not supported; answer a tool call with a message of role 'tool'.";
     return new RouterError('unsupported_parameter', hint, { param });
   }
-  const wanted = [...problem.values.map((value) => `'${value}'`), ...problem.types.map(withArticle)];
-  return invalid(param, `expected ${wanted.join(' or ')}`, problem.got);
+  const expectations = [...problem.values.map((value) => `'${value}'`), ...problem.types.map(withArticle)];
+  return createValueError(param, `expected ${expectations.join(' or ')}`, problem.got);
 }
 
-function invalid(param: string, expected: string, got: unknown): RouterError {
-  return new RouterError('invalid_request', `Invalid value for '${param}': ${expected}, but got ${show(got)}.`, {
-    param,
-  });
+function createValueError(param: string, expected: string, got: unknown): RouterError {
+  return new RouterError(
+    'invalid_request',
+    `Invalid value for '${param}': ${expected}, but got ${describeValue(got)}.`,
+    {
+      param,
+    },
+  );
 }
 
-/** Shows numbers and booleans with their value, and other values only with their type, because they may be long or private. */
-function show(value: unknown): string {
+/** Describes numbers and booleans by their value, and other values only by their type, because those values may be long or private. */
+function describeValue(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value);
   if (value === '') return 'an empty string';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array';
   return withArticle(typeof value);
 }
 
-function amount(of: 'number' | 'array' | 'string', bound: number, relation: string): string {
+function describeAmount(of: 'number' | 'array' | 'string', bound: number, relation: string): string {
   switch (of) {
     case 'number':
       return `a number of ${relation} ${bound}`;

@@ -24,27 +24,27 @@ export const rerankFormat: ClientFormat = {
   ],
   passedHeaders: [],
   answerIdPrefix: 'rerank-',
-  read: (body) => readJsonRequest(body, (parsed) => parametersOf(parseRerankRequest(parsed))),
-  estimateInput: (request: JsonObject) => needsOf(request as RerankRequest).inputTokens,
+  read: (body) => readJsonRequest(body, (parsed) => toParameters(parseRerankRequest(parsed))),
+  estimateInput: (request: JsonObject) => computeNeeds(request as RerankRequest).inputTokens,
   errorAnswer: openaiErrorAnswer,
   limitHeaders: openaiLimitHeaders,
   // Rankings are never streamed. The type requires a stream, so any format's additions will do.
   openStream: ({ requestId }) => new StatelessStream(chatStreamAdditions, requestId),
 };
 
-function parametersOf(request: RerankRequest): RequestParameters {
+function toParameters(request: RerankRequest): RequestParameters {
   return {
     model: request.model,
     stream: false,
-    needs: needsOf(request),
+    needs: computeNeeds(request),
     maxOutput: 0,
     serviceTier: undefined,
     conversation: undefined,
   };
 }
 
-/** Returns the needs of a request. The query counts once per document, because the model reads it again with each of them. */
-function needsOf({ query, documents }: RerankRequest): Needs {
+/** Returns the needs of a request. The query counts once per document, because the model reads the query again with each document. */
+function computeNeeds({ query, documents }: RerankRequest): Needs {
   const queryTokens = estimateTokens(query);
   let inputTokens = 0;
   let longestInput = 0;

@@ -1,22 +1,22 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import { isJsonObject } from '#shared/core/json.ts';
 import type { BackgroundAnswers, BackgroundRequest, EndingEvent } from '../background-answers.ts';
-import { namedEvent } from '../sse/encode.ts';
-import { findEventNumber } from './event-number.ts';
-import { failedResponseError } from './failed-error.ts';
+import { writeNamedEvent } from '../sse/encode.ts';
+import { findEventNumber } from './find-event-number.ts';
+import { toFailedResponseError } from './to-failed-response-error.ts';
 import type { ResponsesRequest } from './request.ts';
-import { repeatedFields, responseObject } from './response-object.ts';
+import { readRepeatedFields, createResponseObject } from './response-object.ts';
 
 /**
  * Matches the beginning of the event that ends a stream. The data is JSON without line breaks, so only an event has a line that begins with
  * this name.
  */
-const ending = /(?:^|\n)event: response\.(?:completed|incomplete|failed)\n/;
+const endingPattern = /(?:^|\n)event: response\.(?:completed|incomplete|failed)\n/;
 
 const endingStates: ReadonlySet<unknown> = new Set(['completed', 'incomplete', 'failed']);
 
 /** Returns how to serve a checked request in the background; undefined unless it requests a background response. */
-export function backgroundRequest(request: ResponsesRequest): BackgroundRequest | undefined {
+export function createBackgroundRequest(request: ResponsesRequest): BackgroundRequest | undefined {
   if (request.background !== true) return undefined;
   return {
     body: () => {
@@ -24,12 +24,12 @@ export function backgroundRequest(request: ResponsesRequest): BackgroundRequest 
       return Buffer.from(JSON.stringify({ ...rest, stream: true }));
     },
     queuedAnswer: (id) =>
-      responseObject({
+      createResponseObject({
         id,
         model: request.model,
         created: Math.floor(Date.now() / 1000),
         status: 'queued',
-        repeated: repeatedFields({ ...request, store: true }),
+        repeated: readRepeatedFields({ ...request, store: true }),
       }),
   };
 }
@@ -38,11 +38,11 @@ export function backgroundRequest(request: ResponsesRequest): BackgroundRequest 
 export const backgroundResponses: BackgroundAnswers = {
   inState: (response, status) => ({ ...response, status }),
   queuedEvents: (response) => ({
-    events: event('response.created', 0, { response }) + event('response.queued', 1, { response }),
+    events: writeEvent('response.created', 0, { response }) + writeEvent('response.queued', 1, { response }),
     last: 1,
   }),
   inProgressEvent: (queued, number) => ({
-    events: event('response.in_progress', number, { response: { ...queued, status: 'in_progress' } }),
+    events: writeEvent('response.in_progress', number, { response: { ...queued, status: 'in_progress' } }),
     last: number,
   }),
   lastNumber: (events) => findEventNumber(events.slice(events.lastIndexOf('\n\n', events.length - 3) + 1))?.value,
@@ -52,28 +52,33 @@ export const backgroundResponses: BackgroundAnswers = {
       .filter((text) => (findEventNumber(text)?.value ?? -1) > number)
       .join(''),
   endOffset: (events) => {
-    const at = events.search(ending);
+    const at = events.search(endingPattern);
     return at > 0 ? at + 1 : at;
   },
-  readEnding: readEnding,
+  readEnding,
   failureEvent: (error, queued, number) => {
-    const answer = { ...queued, status: 'failed', error: failedResponseError(error) };
-    return { state: 'failed', answer, events: event('response.failed', number, { response: answer }), last: number };
+    const answer = { ...queued, status: 'failed', error: toFailedResponseError(error) };
+    return {
+      state: 'failed',
+      answer,
+      events: writeEvent('response.failed', number, { response: answer }),
+      last: number,
+    };
   },
-  brokenEvent: ({ code, message }, number) => event('error', number, { code, message, param: null }),
+  brokenEvent: ({ code, message }, number) => writeEvent('error', number, { code, message, param: null }),
 };
 
 function readEnding(text: string, queued: JsonObject): EndingEvent | undefined {
   const last = findEventNumber(text)?.value;
-  const response = responseIn(text);
+  const response = readResponse(text);
   const status = response?.['status'];
   if (last === undefined || !response || !isEndingState(status)) return undefined;
   const { created_at: created = null, background = true, store = true, previous_response_id: previous = null } = queued;
   const answer = { ...response, created_at: created, background, store, previous_response_id: previous };
-  return { state: status, answer, events: event(`response.${status}`, last, { response: answer }), last };
+  return { state: status, answer, events: writeEvent(`response.${status}`, last, { response: answer }), last };
 }
 
-function responseIn(text: string): JsonObject | undefined {
+function readResponse(text: string): JsonObject | undefined {
   const data = /(?:^|\n)data: ?(.*)/.exec(text)?.[1];
   try {
     const parsed: unknown = JSON.parse(data ?? '');
@@ -89,6 +94,6 @@ function isEndingState(status: unknown): status is EndingEvent['state'] {
   return endingStates.has(status);
 }
 
-function event(type: string, number: number, fields: JsonObject): string {
-  return namedEvent(type, JSON.stringify({ type, sequence_number: number, ...fields }));
+function writeEvent(type: string, number: number, fields: JsonObject): string {
+  return writeNamedEvent(type, JSON.stringify({ type, sequence_number: number, ...fields }));
 }

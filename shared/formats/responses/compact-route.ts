@@ -12,27 +12,27 @@ const trigger = { type: 'compaction_trigger' };
 export const compactRoute: ClientRoute = {
   path: '/responses/compact',
   operation: 'generate',
-  reshape: { request: compactingRequest, answer: compactedResponse },
+  reshape: { request: toCompactingRequest, answer: toCompactedResponse },
 };
 
 /** @throws RouterError `invalid_json` */
-function compactingRequest(body: Buffer): Buffer {
+function toCompactingRequest(body: Buffer): Buffer {
   const parsed = parseJsonBody(body);
-  const items = isJsonObject(parsed) ? itemsOf(parsed['input']) : undefined;
+  const items = isJsonObject(parsed) ? readItems(parsed['input']) : undefined;
   // The check of the request refuses an invalid body later.
   if (!isJsonObject(parsed) || !items) return body;
-  const changed = { input: [...items, trigger], stream: false, store: false };
-  return Buffer.from(JSON.stringify({ ...parsed, ...changed }));
+  const changedFields = { input: [...items, trigger], stream: false, store: false };
+  return Buffer.from(JSON.stringify({ ...parsed, ...changedFields }));
 }
 
 /** Returns the items of an input; an empty list for an absent input, undefined for an invalid one. */
-function itemsOf(input: Json | undefined): Json[] | undefined {
+function readItems(input: Json | undefined): Json[] | undefined {
   if (input === undefined || input === null) return [];
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }];
   return Array.isArray(input) ? input : undefined;
 }
 
-function compactedResponse(answer: Buffer): Buffer | undefined {
+function toCompactedResponse(answer: Buffer): Buffer | undefined {
   const { id, created_at: created, output, usage } = JSON.parse(answer.toString()) as JsonObject;
   const items = Array.isArray(output)
     ? output.filter((item) => isJsonObject(item) && item['type'] === 'compaction')

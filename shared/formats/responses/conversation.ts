@@ -2,12 +2,16 @@ import { digestConversation, type Conversation } from '../conversation.ts';
 import type { ResponsesItem, ResponsesRequest } from './request.ts';
 
 /** Identifies the conversation of a request: by `prompt_cache_key` if the request has one, and by the start of the conversation. */
-export function responsesConversation({ instructions, input, prompt_cache_key: name }: ResponsesRequest): Conversation {
-  return digestConversation(name, startOf(instructions ?? '', input ?? ''));
+export function digestResponsesConversation({
+  instructions,
+  input,
+  prompt_cache_key: name,
+}: ResponsesRequest): Conversation {
+  return digestConversation(name, listStartTexts(instructions ?? '', input ?? ''));
 }
 
 /** Yields the texts of the instructions and of the user's first message. */
-function* startOf(instructions: string, input: string | ResponsesItem[]): Generator<string> {
+function* listStartTexts(instructions: string, input: string | ResponsesItem[]): Generator<string> {
   yield instructions;
   if (typeof input === 'string') {
     yield input;

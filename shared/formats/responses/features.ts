@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { RequestFeature, RequestFeatures } from '../request-feature.ts';
-import { addsTools, offeredTools } from './hosted/offered-tools.ts';
+import { addsTools, listRequestTools } from './hosted/request-tools.ts';
 import type { ResponsesItem, ResponsesPart, ResponsesRequest, ResponsesTool } from './request.ts';
 
 /** Item types that belong to no tool. */
@@ -42,36 +42,36 @@ const textParts: ReadonlySet<string> = new Set([
 /** Types of tools that the client runs, and of tools that are needs of their own because the router may run them. */
 const knownTools = /^(?:function|custom|namespace|mcp|web_search.*)$/;
 
-export const responsesFeatures: RequestFeatures<ResponsesRequest> = { collectParts: partsOf, all: features() };
+export const responsesFeatures: RequestFeatures<ResponsesRequest> = { collectParts, features: createFeatures() };
 
-function features(): RequestFeature<ResponsesRequest>[] {
+function createFeatures(): RequestFeature<ResponsesRequest>[] {
   const file = (fields: object): ResponsesPart => ({ type: 'input_file', filename: 'a.txt', ...fields });
   const [text, pdf] = ['data:text/plain;base64,aGk=', 'data:application/pdf;base64,JVBERi0='];
   const user = { input: 'hi' };
   return [
     {
       name: 'documents',
-      example: says([file({ file_data: text })]),
+      example: userSays([file({ file_data: text })]),
       isIn: (_, parts) => parts.has('file'),
     },
     {
       name: 'pdf',
-      example: says([file({ file_data: pdf, filename: 'a.pdf' })]),
+      example: userSays([file({ file_data: pdf, filename: 'a.pdf' })]),
       isIn: (_, parts) => parts.has('pdf'),
     },
     {
       name: 'file_urls',
-      example: says([file({ file_url: 'https://example.com/a.pdf' })]),
+      example: userSays([file({ file_url: 'https://example.com/a.pdf' })]),
       isIn: (_, parts) => parts.has('file by URL'),
     },
     {
       name: 'file_ids',
-      example: says([{ type: 'input_image', file_id: 'file-1' }]),
+      example: userSays([{ type: 'input_image', file_id: 'file-1' }]),
       isIn: (_, parts) => parts.has('by id'),
     },
     {
       name: 'other_content',
-      example: says([{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } } as never]),
+      example: userSays([{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } } as never]),
       isIn: (_, parts) => parts.has('other part'),
     },
     {
@@ -98,12 +98,12 @@ function features(): RequestFeature<ResponsesRequest>[] {
           { role: 'assistant', content: 'The' },
         ],
       },
-      isIn: ({ input }) => Array.isArray(input) && isOfAssistant(input.at(-1)),
+      isIn: ({ input }) => Array.isArray(input) && isAssistantMessage(input.at(-1)),
     },
     {
       name: 'upstream_tools',
       example: { ...user, tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] },
-      isIn: (request) => offeredTools(request).some(({ tool }) => runsUpstream(tool)),
+      isIn: (request) => listRequestTools(request).some(({ tool }) => runsUpstream(tool)),
     },
     {
       name: 'forced_tools',
@@ -123,7 +123,7 @@ function features(): RequestFeature<ResponsesRequest>[] {
     },
     {
       name: 'image_urls',
-      example: says([{ type: 'input_image', image_url: 'https://example.com/a.png' }]),
+      example: userSays([{ type: 'input_image', image_url: 'https://example.com/a.png' }]),
       isIn: (_, parts) => parts.has('image by URL'),
     },
     {
@@ -140,11 +140,11 @@ function features(): RequestFeature<ResponsesRequest>[] {
   ];
 }
 
-function says(content: ResponsesPart[]): { input: ResponsesItem[] } {
+function userSays(content: ResponsesPart[]): { input: ResponsesItem[] } {
   return { input: [{ role: 'user', content }] };
 }
 
-function partsOf({ input }: ResponsesRequest): ReadonlySet<string> {
+function collectParts({ input }: ResponsesRequest): ReadonlySet<string> {
   const parts = new Set<string>();
   for (const item of Array.isArray(input) ? input : []) {
     const type = item.type ?? 'message';
@@ -171,7 +171,7 @@ function addParts(content: unknown, parts: Set<string>): void {
   }
 }
 
-function isOfAssistant(item: ResponsesItem | undefined): boolean {
+function isAssistantMessage(item: ResponsesItem | undefined): boolean {
   return item !== undefined && (item.type ?? 'message') === 'message' && 'role' in item && item.role === 'assistant';
 }
 

@@ -11,11 +11,11 @@ const maximumLimit = 100;
  */
 export function listItems(items: readonly JsonObject[], query: Readonly<Record<string, unknown>>): object {
   const { order = 'desc', after } = query;
-  if (order !== 'asc' && order !== 'desc') throw fieldError('order', "must be 'asc' or 'desc'");
+  if (order !== 'asc' && order !== 'desc') throw createFieldError('order', "must be 'asc' or 'desc'");
   const limit = readLimit(query['limit']);
   const ordered = order === 'asc' ? items : items.toReversed();
   const start = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1;
-  if (after !== undefined && start === 0) throw fieldError('after', 'is not the id of an item');
+  if (after !== undefined && start === 0) throw createFieldError('after', 'is not the id of an item');
   const data = ordered.slice(start, start + limit);
   return {
     object: 'list',
@@ -30,9 +30,9 @@ function readLimit(value: unknown): number {
   if (value === undefined) return defaultLimit;
   const limit = typeof value === 'string' && /^\d{1,6}$/.test(value) ? Number(value) : 0;
   if (limit >= 1 && limit <= maximumLimit) return limit;
-  throw fieldError('limit', `must be a whole number from 1 to ${maximumLimit}`);
+  throw createFieldError('limit', `must be a whole number from 1 to ${maximumLimit}`);
 }
 
-function fieldError(param: string, problem: string): RouterError {
+function createFieldError(param: string, problem: string): RouterError {
   return new RouterError('invalid_request', `Invalid '${param}': it ${problem}.`, { param });
 }

@@ -24,27 +24,27 @@ export const responsesMessageParts: MessageParts = {
     messages: withoutEmptyMessages(
       typeof input === 'string'
         ? [{ role: 'user', parts: textParts(input) }]
-        : objectsIn(input).map((item) => ({ role: roleOf(item), parts: itemParts(item) })),
+        : objectsIn(input).map((item) => ({ role: readRole(item), parts: toParts(item) })),
     ),
   }),
   answer: (response) => {
-    const parts = objectsIn(response['output']).flatMap(itemParts);
-    const message: PartedMessage = { role: 'assistant', parts, finish_reason: finishReasonOf(response, parts) };
+    const parts = objectsIn(response['output']).flatMap(toParts);
+    const message: PartedMessage = { role: 'assistant', parts, finish_reason: readFinishReason(response, parts) };
     return withoutEmptyMessages([message]);
   },
-  joinEvents: joinEvents,
+  joinEvents,
 };
 
-function roleOf({ type, role }: JsonObject): string {
+function readRole({ type, role }: JsonObject): string {
   if (typeof role === 'string') return role;
   return type === 'function_call_output' || type === 'custom_tool_call_output' ? 'tool' : 'assistant';
 }
 
-function itemParts(item: JsonObject): MessagePart[] {
+function toParts(item: JsonObject): MessagePart[] {
   const { type = 'message', content, call_id: id, name } = item;
   switch (type) {
     case 'message':
-      return contentParts(content, partOf);
+      return contentParts(content, toPart);
     case 'reasoning':
       return [item['summary'], content].flatMap((list) =>
         objectsIn(list).flatMap(({ text }) => textParts(text, 'reasoning')),
@@ -55,13 +55,13 @@ function itemParts(item: JsonObject): MessagePart[] {
       return [toolCallPart(id, name, item['input'])];
     case 'function_call_output':
     case 'custom_tool_call_output':
-      return [toolResponsePart(id, toolResponse(item['output'], partOf))];
+      return [toolResponsePart(id, toolResponse(item['output'], toPart))];
     default:
       return [];
   }
 }
 
-function partOf(part: JsonObject): MessagePart[] {
+function toPart(part: JsonObject): MessagePart[] {
   switch (part['type']) {
     case 'input_text':
     case 'output_text':
@@ -70,15 +70,15 @@ function partOf(part: JsonObject): MessagePart[] {
     case 'refusal':
       return textParts(part['refusal']);
     case 'input_image':
-      return fileParts('image', part['file_id'], part['image_url'], undefined);
+      return toFileParts('image', part['file_id'], part['image_url'], undefined);
     case 'input_file':
-      return fileParts('document', part['file_id'], part['file_url'], part['file_data']);
+      return toFileParts('document', part['file_id'], part['file_url'], part['file_data']);
     default:
       return [];
   }
 }
 
-function fileParts(
+function toFileParts(
   modality: Modality,
   id: Json | undefined,
   address: Json | undefined,
@@ -90,7 +90,7 @@ function fileParts(
   return [/^data:/i.test(data) ? addressPart(modality, data) : bytesPart(modality, undefined, data.length)];
 }
 
-function finishReasonOf(response: JsonObject, parts: readonly MessagePart[]): string {
+function readFinishReason(response: JsonObject, parts: readonly MessagePart[]): string {
   const { status, incomplete_details: details } = response;
   if (status === 'completed') return parts.some(({ type }) => type === 'tool_call') ? 'tool_call' : 'stop';
   const reason = status === 'incomplete' && isJsonObject(details) ? details['reason'] : undefined;
@@ -99,19 +99,21 @@ function finishReasonOf(response: JsonObject, parts: readonly MessagePart[]): st
 }
 
 /**
- * Joins the events of a stream. Complete streams have the whole response in their last event. For a stream that was cut off, the result has
- * the completed items, and the others with their text so far.
+ * Joins the events of a stream. A complete stream has the whole response in its last event. For a stream that was cut off, the result has
+ * the completed items, and the text so far of other items.
  */
 function joinEvents(events: readonly JsonObject[]): JsonObject {
   const items = new Map<Json | undefined, JsonObject>();
-  let whole: JsonObject = {};
+  let wholeResponse: JsonObject = {};
   for (const { type, response, output_index: index, item, delta } of events) {
-    if (isJsonObject(response)) whole = response;
+    if (isJsonObject(response)) wholeResponse = response;
     if (type === 'response.output_item.done' && isJsonObject(item)) items.set(index, item);
     if (type === 'response.output_text.delta') {
       const [begun] = objectsIn(items.get(index)?.['content']);
       items.set(index, { content: [{ type: 'text', text: textOrEmpty(begun?.['text']) + textOrEmpty(delta) }] });
     }
   }
-  return objectsIn(whole['output']).length > 0 ? whole : { ...whole, output: [...items.values()] };
+  return objectsIn(wholeResponse['output']).length > 0
+    ? wholeResponse
+    : { ...wholeResponse, output: [...items.values()] };
 }

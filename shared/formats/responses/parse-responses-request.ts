@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonText } from '#shared/core/json-text.ts';
 import { problemError } from '../openai/problem-error.ts';
-import { firstProblem } from '../validation/first-problem.ts';
+import { findFirstProblem } from '../validation/find-first-problem.ts';
 import type { ResponsesRequest } from './request.ts';
 import { responsesRequestSchema } from './schema.ts';
 
@@ -12,7 +12,7 @@ import { responsesRequestSchema } from './schema.ts';
  */
 export function parseResponsesRequest(body: unknown, skim: JsonText['skim'] = (check) => check()): ResponsesRequest {
   const parsed = skim(() => responsesRequestSchema.safeParse(body));
-  if (!parsed.success) throw problemError(firstProblem(parsed.error, body));
+  if (!parsed.success) throw problemError(findFirstProblem(parsed.error, body));
   const request = body as ResponsesRequest;
   if (request.background === true && request.store === false) {
     const message = "A response in the background is stored: send 'store: true', or leave it out.";

@@ -9,13 +9,13 @@ import { RelayedAnswerBuilder, isEmptyField, typeName, type RelayedAnswer } from
 export function readRelayedResponse(events: readonly JsonObject[]): RelayedAnswer | string {
   const parts = new RelayedAnswerBuilder();
   for (const event of events) {
-    const why = add(parts, event);
-    if (why !== undefined) return why;
+    const reason = addEvent(parts, event);
+    if (reason !== undefined) return reason;
   }
-  return parts.answer(events.length);
+  return parts.build(events.length);
 }
 
-function add(parts: RelayedAnswerBuilder, event: JsonObject): string | undefined {
+function addEvent(parts: RelayedAnswerBuilder, event: JsonObject): string | undefined {
   const { type, response, output_index: outputIndex = 0, content_index: contentIndex = 0 } = event;
   if (outputIndex !== 0 || contentIndex !== 0) return 'there are several items';
   switch (type) {

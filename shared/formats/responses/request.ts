@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '#shared/core/json.ts';
 
 /*
  * The fields of a Responses request that the router reads (OpenAI API reference, "Create a model response"). All objects may have further
- * fields. The rules of each translation decide whether these reach the upstream or are ignored.
+ * fields. The rules of each translation decide whether further fields reach the upstream or are ignored.
  */
 
 export interface ResponsesRequest extends JsonObject {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#shared/core/json.ts';
-import { namedEvent } from '#shared/formats/sse/encode.ts';
+import { writeNamedEvent } from '#shared/formats/sse/encode.ts';
 
 export class ResponseEvents {
   #next: number;
@@ -9,6 +9,6 @@ export class ResponseEvents {
   }
 
   write(type: string, fields: JsonObject): string {
-    return namedEvent(type, JSON.stringify({ type, sequence_number: this.#next++, ...fields }));
+    return writeNamedEvent(type, JSON.stringify({ type, sequence_number: this.#next++, ...fields }));
   }
 }

@@ -1,11 +1,11 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { withoutSecrets } from './without-secrets.ts';
+import { removeSecrets } from './without-secrets.ts';
 
 /**
  * The fields of a request that the response object repeats, each with the value that the response shows if the request leaves the field
  * out.
  */
-const repeated: Readonly<Record<string, Json>> = {
+const repeatedDefaults: Readonly<Record<string, Json>> = {
   background: false,
   frequency_penalty: 0,
   instructions: null,
@@ -31,14 +31,15 @@ const repeated: Readonly<Record<string, Json>> = {
 };
 
 /** Objects whose own fields have defaults as well. */
-const merged: ReadonlySet<string> = new Set(['reasoning', 'text']);
+const fieldsWithDefaults: ReadonlySet<string> = new Set(['reasoning', 'text']);
 
 /** Returns the fields that the response object repeats from a request, with defaults for fields that the request leaves out. */
-export function repeatedFields(request: JsonObject): JsonObject {
-  const fields = Object.entries(repeated).map(([field, unset]): [string, Json] => {
+export function readRepeatedFields(request: JsonObject): JsonObject {
+  const fields = Object.entries(repeatedDefaults).map(([field, unset]): [string, Json] => {
     const value = request[field] ?? unset;
-    if (merged.has(field) && isJsonObject(value) && isJsonObject(unset)) return [field, { ...unset, ...value }];
-    return [field, field === 'tools' && Array.isArray(value) ? value.map(describedTool) : value];
+    if (fieldsWithDefaults.has(field) && isJsonObject(value) && isJsonObject(unset))
+      return [field, { ...unset, ...value }];
+    return [field, field === 'tools' && Array.isArray(value) ? value.map(toShownTool) : value];
   });
   return Object.fromEntries(fields);
 }
@@ -47,21 +48,21 @@ export function repeatedFields(request: JsonObject): JsonObject {
 const maxKeptCharacters = 4096;
 
 /** Returns the repeated fields and the model for an answer that is opened before a worker has begun. Leaves out long fields. */
-export function repeatedFieldsOfOpening(request: JsonObject): JsonObject {
-  const short = Object.keys(repeated).map((field): [string, Json | undefined] => {
+export function readOpeningFields(request: JsonObject): JsonObject {
+  const short = Object.keys(repeatedDefaults).map((field): [string, Json | undefined] => {
     const value = request[field];
     const length = typeof value === 'object' ? JSON.stringify(value).length : String(value).length;
     return [field, length > maxKeptCharacters ? undefined : value];
   });
-  return { ...repeatedFields(Object.fromEntries(short)), model: request['model'] };
+  return { ...readRepeatedFields(Object.fromEntries(short)), model: request['model'] };
 }
 
 /**
  * Returns a tool as the response object repeats it. A function gets all its fields, because clients' parsers expect them. Other tools lose
  * their secrets.
  */
-function describedTool(tool: Json): Json {
-  if (!isJsonObject(tool) || tool['type'] !== 'function') return withoutSecrets(tool);
+function toShownTool(tool: Json): Json {
+  if (!isJsonObject(tool) || tool['type'] !== 'function') return removeSecrets(tool);
   return { description: null, parameters: null, strict: null, ...tool };
 }
 
@@ -77,7 +78,7 @@ export interface ResponseState {
   /** Seconds since 1970. */
   created: number;
   status: ResponseStatus;
-  /** See `repeatedFields`. */
+  /** See `readRepeatedFields`. */
   repeated: JsonObject;
   /** Seconds since 1970. Set for the status `completed`. */
   completed?: number | undefined;
@@ -88,7 +89,7 @@ export interface ResponseState {
 }
 
 /** Returns the response object (OpenAI API reference, "The response object"). Unknown fields are null. */
-export function responseObject(state: ResponseState): JsonObject {
+export function createResponseObject(state: ResponseState): JsonObject {
   const { id, model, created, status, repeated, completed, output, usage, incompleteReason, error } = state;
   return {
     id,

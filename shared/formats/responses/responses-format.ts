@@ -7,22 +7,22 @@ import type { RequestFeatures } from '../request-feature.ts';
 import { openaiErrorAnswer } from '../openai/error.ts';
 import { openaiLimitHeaders } from '../openai/limit-headers.ts';
 import type { BackgroundRequest } from '../background-answers.ts';
-import { backgroundRequest, backgroundResponses } from './background-responses.ts';
+import { createBackgroundRequest, backgroundResponses } from './background-responses.ts';
 import { compactRoute } from './compact-route.ts';
-import { responsesConversation } from './conversation.ts';
+import { digestResponsesConversation } from './conversation.ts';
 import { responsesFeatures } from './features.ts';
 import { responsesFileParts } from './file-parts.ts';
-import { responsesHostedRequest } from './hosted/responses-hosted-request.ts';
+import { createResponsesHostedRequest } from './hosted/responses-hosted-request.ts';
 import { responsesMessageParts } from './message-parts.ts';
-import { responsesNeeds } from './needs.ts';
+import { computeResponsesNeeds } from './needs.ts';
 import { parseResponsesRequest } from './parse-responses-request.ts';
 import type { ResponsesRequest } from './request.ts';
-import { repeatedFieldsOfOpening, responseIdPrefix } from './response-object.ts';
+import { readOpeningFields, responseIdPrefix } from './response-object.ts';
 import type { StoreRequest } from '../stored-answers.ts';
-import { storeRequest } from './store-request.ts';
+import { createStoreRequest } from './store-request.ts';
 import { storedResponses } from './stored-responses.ts';
 import { ResponsesStream } from './responses-stream.ts';
-import { responsesSigns } from './signs.ts';
+import { readResponsesSigns } from './signs.ts';
 import { readRelayedResponse } from './read-relayed-response.ts';
 
 /** OpenAI's Responses format, which Codex and newer SDKs use. */
@@ -42,7 +42,7 @@ export const responsesFormat: ClientFormat = {
   stored: storedResponses,
   background: backgroundResponses,
   countAnswer: (inputTokens) => ({ object: 'response.input_tokens', input_tokens: inputTokens }),
-  estimateInput: (request: JsonObject) => responsesNeeds(request as ResponsesRequest).inputTokens,
+  estimateInput: (request: JsonObject) => computeResponsesNeeds(request as ResponsesRequest).inputTokens,
   features: responsesFeatures as RequestFeatures,
   readRelayed: readRelayedResponse,
   messageParts: responsesMessageParts,
@@ -57,27 +57,27 @@ function readRequest(body: Buffer, operation: ClientRoute['operation']): ClientR
   let background: BackgroundRequest | undefined;
   const read = (parsed: unknown, skim: JsonText['skim']): RequestParameters => {
     const checked = parseResponsesRequest(parsed, skim);
-    const parameters = parametersOf(checked, operation);
-    if (parameters.stream) repeated = repeatedFieldsOfOpening(checked);
-    store = storeRequest(checked);
-    if (operation === 'generate') background = backgroundRequest(checked);
+    const parameters = toParameters(checked, operation);
+    if (parameters.stream) repeated = readOpeningFields(checked);
+    store = createStoreRequest(checked);
+    if (operation === 'generate') background = createBackgroundRequest(checked);
     return parameters;
   };
   const request = readJsonRequest(body, read, responsesFileParts, (parsed) =>
-    responsesHostedRequest(parsed as ResponsesRequest),
+    createResponsesHostedRequest(parsed as ResponsesRequest),
   );
   return { ...request, repeated, store, ...(background && { background }) };
 }
 
-function parametersOf(request: ResponsesRequest, operation: ClientRoute['operation']): RequestParameters {
+function toParameters(request: ResponsesRequest, operation: ClientRoute['operation']): RequestParameters {
   return {
     model: request.model,
     stream: operation === 'generate' && request.stream === true,
-    needs: responsesNeeds(request),
+    needs: computeResponsesNeeds(request),
     maxOutput: request.max_output_tokens ?? undefined,
-    serviceTier: serviceTierOf(request),
-    conversation: responsesConversation(request),
-    signs: operation === 'generate' ? responsesSigns(request) : undefined,
+    serviceTier: chooseServiceTier(request),
+    conversation: digestResponsesConversation(request),
+    signs: operation === 'generate' ? readResponsesSigns(request) : undefined,
   };
 }
 
@@ -85,7 +85,7 @@ function parametersOf(request: ResponsesRequest, operation: ClientRoute['operati
  * Returns the priority that the request asks for. If the client allows hours for the response (a completion window of `2h` or `8h`, not the
  * default `soonest`), the priority is low.
  */
-function serviceTierOf({ service_tier: tier, background_options: options }: ResponsesRequest) {
+function chooseServiceTier({ service_tier: tier, background_options: options }: ResponsesRequest) {
   const window = options?.completion_window ?? 'soonest';
   if (window !== 'soonest') return 'flex';
   return tier === 'flex' || tier === 'priority' ? tier : undefined;

@@ -1,14 +1,14 @@
 import { errorTable, type RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { newAnswerId } from '../answer-id.ts';
+import { createAnswerId } from '../answer-id.ts';
 import type { StreamOpening } from '../client-format.ts';
 import { estimateTokensOfPieces } from '../estimate-tokens.ts';
-import { namedEvent } from '../sse/encode.ts';
+import { writeNamedEvent } from '../sse/encode.ts';
 import { RelayedEventCounter, type StreamedAnswer } from '../sse/streamed-answer.ts';
-import { findEventNumber } from './event-number.ts';
-import { failedResponseError } from './failed-error.ts';
-import { repeatedFields, responseIdPrefix, responseObject, type ResponseStatus } from './response-object.ts';
-import { noBytes, WholeEventSplitter } from './whole-events.ts';
+import { findEventNumber } from './find-event-number.ts';
+import { toFailedResponseError } from './to-failed-response-error.ts';
+import { readRepeatedFields, responseIdPrefix, createResponseObject, type ResponseStatus } from './response-object.ts';
+import { noBytes, WholeEventSplitter } from './whole-event-splitter.ts';
 
 /** Every answer has at least this many events without text. */
 const frameEvents = 8;
@@ -16,25 +16,27 @@ const frameEvents = 8;
 /** Bytes of a delta event without its text. */
 const deltaBytes = 230;
 
-const openings = /^event: response\.(?:created|queued|in_progress)\n/;
+const openingEvent = /^event: response\.(?:created|queued|in_progress)\n/;
 
 /**
- * One streamed answer of the Responses format. The router may open it before a worker has begun, and adds keep-alives and failures. All
- * events are numbered. The worker's events are relayed unread until the router adds an event. After that, the router renumbers them. Only
- * whole events are sent, because some clients lose an event that is split over two writes.
+ * One streamed answer of the Responses format. The router may open the answer before a worker has begun, and adds keep-alives and failures.
+ * All events are numbered. The worker's events are relayed unread until the router adds an event. After that, the router renumbers the
+ * worker's events. Only whole events are sent, because some clients lose an event that is split over two writes.
  */
 export class ResponsesStream implements StreamedAnswer {
   readonly #opening: Pick<StreamOpening, 'repeated'>;
   readonly #id: string;
   readonly #created = Math.floor(Date.now() / 1000);
   readonly #events = new WholeEventSplitter();
-  readonly #relayed = new RelayedEventCounter();
+  readonly #counter = new RelayedEventCounter();
   /** Number of the next event. It is not updated while events are relayed unread. */
-  #next = 0;
-  #unread: Buffer | undefined;
+  #nextNumber = 0;
+  /** The last event that was relayed unread. */
+  #lastUnread: Buffer | undefined;
   #isOpen = false;
   /** The difference between new and original numbers of the worker's events; undefined before the worker's first event. */
   #shift: number | undefined;
+  /** Whether the router has added no event, so that the worker's events are relayed unread. */
   #isUntouched = true;
 
   constructor(opening: StreamOpening) {
@@ -42,24 +44,24 @@ export class ResponsesStream implements StreamedAnswer {
     if (opening.nextEvent !== undefined) {
       this.#isOpen = true;
       this.#isUntouched = false;
-      this.#next = opening.nextEvent;
+      this.#nextNumber = opening.nextEvent;
     }
-    this.#id = opening.answerId ?? newAnswerId({ answerIdPrefix: responseIdPrefix });
+    this.#id = opening.answerId ?? createAnswerId({ answerIdPrefix: responseIdPrefix });
   }
 
   get tokens(): number {
-    const { events, bytes, firstEventBytes } = this.#relayed;
+    const { events, bytes, firstEventBytes } = this.#counter;
     const deltas = Math.max(0, events - frameEvents);
     // The first two events carry the whole response object.
     return estimateTokensOfPieces(deltas, bytes - 2 * firstEventBytes - (deltas + frameEvents - 2) * deltaBytes);
   }
 
-  relayed(piece: Uint8Array, isLast = false): Uint8Array {
+  relay(piece: Uint8Array, isLast = false): Uint8Array {
     const events = isLast ? this.#events.last(piece) : this.#events.next(piece);
     if (events.length === 0) return noBytes;
-    this.#relayed.add(events);
-    if (!this.#isUntouched) return Buffer.from(this.#renumbered(Buffer.from(events).toString()));
-    this.#unread = lastEvent(events);
+    this.#counter.add(events);
+    if (!this.#isUntouched) return Buffer.from(this.#renumber(Buffer.from(events).toString()));
+    this.#lastUnread = copyLastEvent(events);
     return events;
   }
 
@@ -69,19 +71,21 @@ export class ResponsesStream implements StreamedAnswer {
    */
   keepAlive(): string {
     if (!this.#hasBegun) {
-      const opening = this.#open();
-      return opening === '' ? this.#write('response.in_progress', { response: this.#object('in_progress') }) : opening;
+      const opening = this.#writeOpening();
+      return opening === ''
+        ? this.#writeEvent('response.in_progress', { response: this.#createResponse('in_progress') })
+        : opening;
     }
-    this.#count();
+    this.#beginCounting();
     if (this.#shift !== undefined) this.#shift += 1;
-    return this.#write('keepalive', {});
+    return this.#writeEvent('keepalive', {});
   }
 
   errorEvent(error: RouterError): string {
-    if (this.#hasBegun) this.#count();
-    const opening = this.#hasBegun ? '' : this.#open();
-    const response = this.#object('failed', failedResponseError(error));
-    return opening + this.#write('response.failed', { response });
+    if (this.#hasBegun) this.#beginCounting();
+    const opening = this.#hasBegun ? '' : this.#writeOpening();
+    const response = this.#createResponse('failed', toFailedResponseError(error));
+    return opening + this.#writeEvent('response.failed', { response });
   }
 
   /**
@@ -94,55 +98,55 @@ export class ResponsesStream implements StreamedAnswer {
   }
 
   get #hasBegun(): boolean {
-    return this.#relayed.events > 0;
+    return this.#counter.events > 0;
   }
 
-  #open(): string {
+  #writeOpening(): string {
     if (this.#isOpen) return '';
     this.#isOpen = true;
     this.#isUntouched = false;
-    const response = this.#object('in_progress');
-    return this.#write('response.created', { response }) + this.#write('response.in_progress', { response });
+    const response = this.#createResponse('in_progress');
+    return this.#writeEvent('response.created', { response }) + this.#writeEvent('response.in_progress', { response });
   }
 
-  /** Begins to count event numbers. The first is that of the last event that was relayed unread. */
-  #count(): void {
+  /** Begins to count event numbers, from the number of the last event that was relayed unread. */
+  #beginCounting(): void {
     if (!this.#isUntouched) return;
     this.#isUntouched = false;
     this.#shift = 0;
-    const last = findEventNumber(this.#unread?.toString() ?? '');
-    if (last) this.#next = last.value + 1;
+    const last = findEventNumber(this.#lastUnread?.toString() ?? '');
+    if (last) this.#nextNumber = last.value + 1;
   }
 
   /**
    * Returns the events with numbers that follow those of the added events. Skips the opening events of a worker, because the client already
    * has them.
    */
-  #renumbered(events: string): string {
-    let written = '';
+  #renumber(events: string): string {
+    let renumbered = '';
     for (const text of events.split(/(?<=\n\n)/)) {
-      if (this.#shift === undefined && openings.test(text)) continue;
+      if (this.#shift === undefined && openingEvent.test(text)) continue;
       const place = findEventNumber(text);
       if (!place) {
-        written += text;
+        renumbered += text;
         continue;
       }
-      this.#shift ??= this.#next - place.value;
+      this.#shift ??= this.#nextNumber - place.value;
       const number = place.value + this.#shift;
-      written += text.slice(0, place.start) + String(number) + text.slice(place.end);
-      this.#next = number + 1;
+      renumbered += text.slice(0, place.start) + String(number) + text.slice(place.end);
+      this.#nextNumber = number + 1;
     }
-    return written;
+    return renumbered;
   }
 
-  #write(type: string, fields: JsonObject): string {
-    return namedEvent(type, JSON.stringify({ type, sequence_number: this.#next++, ...fields }));
+  #writeEvent(type: string, fields: JsonObject): string {
+    return writeNamedEvent(type, JSON.stringify({ type, sequence_number: this.#nextNumber++, ...fields }));
   }
 
-  #object(status: ResponseStatus, error?: { code: string; message: string }): JsonObject {
+  #createResponse(status: ResponseStatus, error?: { code: string; message: string }): JsonObject {
     const { repeated } = this.#opening;
-    const { model, ...fields } = repeated ?? repeatedFields({});
-    return responseObject({
+    const { model, ...fields } = repeated ?? readRepeatedFields({});
+    return createResponseObject({
       id: this.#id,
       model: typeof model === 'string' ? model : '',
       created: this.#created,
@@ -154,7 +158,7 @@ export class ResponsesStream implements StreamedAnswer {
 }
 
 /** Returns a copy of the last event, because the memory of a piece may be reused. */
-function lastEvent(events: Uint8Array): Buffer {
+function copyLastEvent(events: Uint8Array): Buffer {
   const start = Buffer.from(events.buffer, events.byteOffset, events.byteLength).lastIndexOf('\n\n', -3);
   return Buffer.from(events.subarray(start < 0 ? 0 : start + 2));
 }

@@ -3,22 +3,22 @@ import type { ResponsesItem, ResponsesMessage, ResponsesRequest } from './reques
 
 const toolItems: ReadonlySet<unknown> = new Set(['additional_tools', 'tool_search_output']);
 
-const ownTools: ReadonlySet<string> = new Set(['function', 'custom', 'namespace']);
+const clientToolTypes: ReadonlySet<string> = new Set(['function', 'custom', 'namespace']);
 
-export function responsesSigns({ instructions, input, tools }: ResponsesRequest): RequestSigns {
+export function readResponsesSigns({ instructions, input, tools }: ResponsesRequest): RequestSigns {
   const items = Array.isArray(input) ? input : [];
   const messages = items.filter(isMessage);
   const first = messages.find(({ role }) => role === 'system' || role === 'developer');
   const last = messages.findLast(({ role }) => role === 'user');
-  const added = items.flatMap(
+  const addedTools = items.flatMap(
     (item) => (toolItems.has(item.type) ? (item as { tools?: typeof tools }).tools : []) ?? [],
   );
   return {
-    instructions: startOfText(typeof instructions === 'string' ? instructions : firstTextOf(first)),
-    lastText: startOfText(typeof input === 'string' ? input : firstTextOf(last)),
-    hasOwnTools: [...(tools ?? []), ...added].some(({ type }) => ownTools.has(type)),
+    instructions: startOfText(typeof instructions === 'string' ? instructions : findFirstText(first)),
+    lastText: startOfText(typeof input === 'string' ? input : findFirstText(last)),
+    hasOwnTools: [...(tools ?? []), ...addedTools].some(({ type }) => clientToolTypes.has(type)),
     cachesInstructions: false,
-    compacts: items.at(-1)?.type === 'compaction_trigger',
+    isCompaction: items.at(-1)?.type === 'compaction_trigger',
   };
 }
 
@@ -26,7 +26,7 @@ function isMessage(item: ResponsesItem): item is ResponsesMessage {
   return item.type === undefined || item.type === 'message';
 }
 
-function firstTextOf(message: ResponsesMessage | undefined): string {
+function findFirstText(message: ResponsesMessage | undefined): string {
   const content = message?.content;
   if (typeof content === 'string') return content;
   const texts = (content ?? []).map((part) => ('text' in part ? part.text : undefined));

@@ -14,46 +14,46 @@ const prefixes: Readonly<Record<string, string>> = {
 };
 
 /** End of the ids that the router gives to items. No upstream knows these ids. */
-const ownEnding = /_in\d+$/;
+const ownIdEnding = /_in\d+$/;
 
-export function storeRequest(request: ResponsesRequest): StoreRequest {
-  const ownItems = itemsOf(request);
-  const references = new Set(ownItems.flatMap((item) => referencedId(item) ?? []));
+export function createStoreRequest(request: ResponsesRequest): StoreRequest {
+  const ownItems = readItems(request);
+  const references = new Set(ownItems.flatMap((item) => findReferencedId(item) ?? []));
   return {
     store: request.store ?? undefined,
     previous: request.previous_response_id ?? undefined,
     references: [...references],
-    input: (items, batch = randomUUID().replaceAll('-', '')) => {
+    input: (items, seed = randomUUID().replaceAll('-', '')) => {
       return ownItems.map((item, at) => {
-        const reference = referencedId(item);
-        const whole = (reference === undefined ? undefined : items.get(reference)) ?? item;
-        if (typeof whole['id'] === 'string') return whole;
-        const type = typeof whole['type'] === 'string' ? whole['type'] : 'message';
-        return { ...whole, type, id: `${prefixes[type] ?? 'item'}_${batch}_in${at}` };
+        const reference = findReferencedId(item);
+        const wholeItem = (reference === undefined ? undefined : items.get(reference)) ?? item;
+        if (typeof wholeItem['id'] === 'string') return wholeItem;
+        const type = typeof wholeItem['type'] === 'string' ? wholeItem['type'] : 'message';
+        return { ...wholeItem, type, id: `${prefixes[type] ?? 'item'}_${seed}_in${at}` };
       });
     },
-    resolved: (history, input) =>
-      Buffer.from(JSON.stringify({ ...request, input: [...history, ...input].map(withoutOwnId) })),
+    writeResolved: (history, input) =>
+      Buffer.from(JSON.stringify({ ...request, input: [...history, ...input].map(removeOwnId) })),
   };
 }
 
 /** Returns the items of the input. A text becomes one message. */
-function itemsOf({ input }: ResponsesRequest): JsonObject[] {
+function readItems({ input }: ResponsesRequest): JsonObject[] {
   if (Array.isArray(input)) return input;
   if (typeof input !== 'string') return [];
   return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] }];
 }
 
 /** Returns the item id of a reference, which may lack its type; undefined for any other item. */
-function referencedId(item: JsonObject): string | undefined {
+function findReferencedId(item: JsonObject): string | undefined {
   const { type = null, role, id } = item;
   const isReference = type === 'item_reference' || (type === null && role === undefined);
   return isReference && typeof id === 'string' ? id : undefined;
 }
 
 /** Returns an item as a worker gets it, that is, without an id that the router gave it. */
-function withoutOwnId(item: JsonObject): JsonObject {
-  if (!isJsonObject(item) || typeof item['id'] !== 'string' || !ownEnding.test(item['id'])) return item;
+function removeOwnId(item: JsonObject): JsonObject {
+  if (!isJsonObject(item) || typeof item['id'] !== 'string' || !ownIdEnding.test(item['id'])) return item;
   const { id: _, ...rest } = item;
   return rest;
 }

@@ -1,21 +1,21 @@
 import { isJsonObject } from '#shared/core/json.ts';
 import type { StorableAnswer, StoredAnswers } from '../stored-answers.ts';
 import { listItems } from './list-items.ts';
-import { itemsWithoutSecrets, withoutSecrets } from './without-secrets.ts';
+import { removeSecretsOfItems, removeSecrets } from './without-secrets.ts';
 
 /** A line break and the beginning of each event that ends a stream with a response worth storing. */
-const marks = ['completed', 'incomplete'].map((status) => Buffer.from(`\nevent: response.${status}`));
+const eventMarks = ['completed', 'incomplete'].map((status) => Buffer.from(`\nevent: response.${status}`));
 
 const responseKey = '"response":';
 
-const worthStoring: ReadonlySet<unknown> = new Set(['completed', 'incomplete']);
+const storedStates: ReadonlySet<unknown> = new Set(['completed', 'incomplete']);
 
 export const storedResponses: StoredAnswers = {
   path: '/responses',
   storeField: (store) => ({ store }),
-  lastEventOffset: (piece) => {
+  findLastEvent: (piece) => {
     const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
-    for (const mark of marks) {
+    for (const mark of eventMarks) {
       // The data is JSON without line breaks, so only an event has a line that begins with this name.
       if (bytes.subarray(0, mark.length - 1).equals(mark.subarray(1))) return 0;
       const at = bytes.indexOf(mark);
@@ -23,39 +23,39 @@ export const storedResponses: StoredAnswers = {
     }
     return -1;
   },
-  lastEventMarkBytes: Math.max(...marks.map(({ length }) => length)),
+  lastEventMarkBytes: Math.max(...eventMarks.map(({ length }) => length)),
   readLastEvent: (event) => {
-    const data = dataOf(event);
-    const text = responseIn(data);
-    const found = text && readAnswer(parse(text.toString()), text);
+    const data = readData(event);
+    const text = findResponse(data);
+    const found = text && readAnswer(parseJson(text.toString()), text);
     if (found) return found;
-    const parsed = parse(data.toString());
+    const parsed = parseJson(data.toString());
     const response = isJsonObject(parsed) ? parsed['response'] : undefined;
     return readAnswer(response, Buffer.from(JSON.stringify(response ?? null)));
   },
-  readWhole: (bytes) => readAnswer(parse(bytes.toString()), bytes),
-  output: (response) => (Array.isArray(response['output']) ? response['output'].filter(isJsonObject) : []),
-  storedForm: (response, previous) => {
+  readWhole: (bytes) => readAnswer(parseJson(bytes.toString()), bytes),
+  readOutput: (response) => (Array.isArray(response['output']) ? response['output'].filter(isJsonObject) : []),
+  toStoredAnswer: (response, previous) => {
     const { tools } = response;
     // Upstreams may repeat the client's credentials.
-    const plain = Array.isArray(tools) ? tools.map(withoutSecrets) : [];
-    const own = { store: true, previous_response_id: previous ?? null };
-    const hasOwn = Object.entries(own).every(([field, value]) => response[field] === value);
-    const isPlain = Array.isArray(tools) && plain.every((tool, at) => tool === tools[at]);
-    if (hasOwn && (isPlain || tools === undefined)) return response;
-    return { ...response, ...(tools !== undefined && { tools: plain }), ...own };
+    const plainTools = Array.isArray(tools) ? tools.map(removeSecrets) : [];
+    const fields = { store: true, previous_response_id: previous ?? null };
+    const hasFields = Object.entries(fields).every(([field, value]) => response[field] === value);
+    const isPlain = Array.isArray(tools) && plainTools.every((tool, at) => tool === tools[at]);
+    if (hasFields && (isPlain || tools === undefined)) return response;
+    return { ...response, ...(tools !== undefined && { tools: plainTools }), ...fields };
   },
-  storedInput: itemsWithoutSecrets,
+  toStoredInput: removeSecretsOfItems,
   listItems,
-  removed: (id) => ({ id, object: 'response', deleted: true }),
+  showRemoval: (id) => ({ id, object: 'response', deleted: true }),
 };
 
 function readAnswer(response: unknown, text: Uint8Array): StorableAnswer | undefined {
-  return isJsonObject(response) && worthStoring.has(response['status']) ? { answer: response, text } : undefined;
+  return isJsonObject(response) && storedStates.has(response['status']) ? { answer: response, text } : undefined;
 }
 
 /** Returns the data of an event, which is one line. */
-function dataOf(event: Buffer): Buffer {
+function readData(event: Buffer): Buffer {
   const at = event.indexOf('\ndata:');
   if (at === -1) return Buffer.alloc(0);
   const start = at + '\ndata:'.length;
@@ -64,10 +64,10 @@ function dataOf(event: Buffer): Buffer {
 }
 
 /**
- * Returns the bytes of the response object in the data of an event if it is the last field, as upstreams and this router write it. Only
- * parsing shows whether the bytes are one object.
+ * Returns the bytes of the response object in the data of an event if the object is the last field, as upstreams and this router write it.
+ * Only parsing shows whether the bytes are one object.
  */
-function responseIn(data: Buffer): Buffer | undefined {
+function findResponse(data: Buffer): Buffer | undefined {
   const start = data.indexOf(responseKey);
   const end = data.lastIndexOf('}');
   // No other object stands before the response object.
@@ -76,7 +76,7 @@ function responseIn(data: Buffer): Buffer | undefined {
 }
 
 /** Parses data of an upstream. Returns undefined for data that is not JSON, which is not stored. */
-function parse(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

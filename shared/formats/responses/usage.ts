@@ -2,23 +2,23 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 
 /**
- * Reads the usage of a response. Its `input_tokens` include cached tokens, and its web searches are counted from its output. Returns
+ * Reads the usage of a response. The reported `input_tokens` include cached tokens. Web searches are counted from the output. Returns
  * undefined for a response without usage.
  */
 export function readResponsesUsage({ usage, output: items }: JsonObject): Usage | undefined {
   if (!isJsonObject(usage)) return undefined;
   const searches = Array.isArray(items) ? items.filter(isSearch).length : 0;
-  const input = objectOf(usage['input_tokens_details']);
-  const output = objectOf(usage['output_tokens_details']);
-  const promptTokens = count(usage['input_tokens']);
-  const besidesPrompt = promptTokens > 0 ? count(usage['total_tokens']) - promptTokens : 0;
+  const input = toObject(usage['input_tokens_details']);
+  const output = toObject(usage['output_tokens_details']);
+  const promptTokens = toCount(usage['input_tokens']);
+  const tokensBesidesPrompt = promptTokens > 0 ? toCount(usage['total_tokens']) - promptTokens : 0;
   return {
     promptTokens,
-    cachedTokens: count(input['cached_tokens']),
-    cacheWriteTokens: count(input['cache_write_tokens']),
+    cachedTokens: toCount(input['cached_tokens']),
+    cacheWriteTokens: toCount(input['cache_write_tokens']),
     // See `readChatUsage`.
-    completionTokens: Math.max(count(usage['output_tokens']), besidesPrompt),
-    reasoningTokens: count(output['reasoning_tokens']),
+    completionTokens: Math.max(toCount(usage['output_tokens']), tokensBesidesPrompt),
+    reasoningTokens: toCount(output['reasoning_tokens']),
     ...(searches > 0 && { units: { searches } }),
   };
 }
@@ -37,13 +37,13 @@ export function writeResponsesUsage(usage: Usage): JsonObject {
 /** Whether an item is a completed web search. Opening a page, or searching within one, does not count. */
 function isSearch(item: Json): boolean {
   if (!isJsonObject(item) || item['type'] !== 'web_search_call' || item['status'] !== 'completed') return false;
-  return objectOf(item['action'])['type'] === 'search';
+  return toObject(item['action'])['type'] === 'search';
 }
 
-function objectOf(value: Json | undefined): JsonObject {
+function toObject(value: Json | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-function count(value: Json | undefined): number {
+function toCount(value: Json | undefined): number {
   return typeof value === 'number' && value > 0 ? Math.round(value) : 0;
 }

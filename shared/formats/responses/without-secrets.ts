@@ -1,19 +1,19 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { withTools } from './hosted/offered-tools.ts';
+import { changeAddedTools } from './hosted/request-tools.ts';
 import type { ResponsesItem, ResponsesTool } from './request.ts';
 
 /**
  * Returns a tool as answers repeat and store it. Removes the credentials of an MCP server: `authorization`, `headers`, and all of the URL
  * except scheme and host, because some URLs contain keys (OpenAI API guide, "Connectors and MCP servers").
  */
-export function withoutSecrets(tool: Json): Json {
+export function removeSecrets(tool: Json): Json {
   if (!isJsonObject(tool) || tool['type'] !== 'mcp') return tool;
   const { authorization: _, headers: __, server_url: url, ...rest }: JsonObject = tool;
   const origin = typeof url === 'string' ? URL.parse(url)?.origin : undefined;
   return origin === undefined ? rest : { ...rest, server_url: origin };
 }
 
-export function itemsWithoutSecrets(items: readonly JsonObject[]): JsonObject[] {
-  const typed = items as readonly ResponsesItem[];
-  return withTools(typed, (tools) => tools.map(withoutSecrets) as ResponsesTool[]);
+export function removeSecretsOfItems(items: readonly JsonObject[]): JsonObject[] {
+  const responsesItems = items as readonly ResponsesItem[];
+  return changeAddedTools(responsesItems, (tools) => tools.map(removeSecrets) as ResponsesTool[]);
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
 import { problemError } from '../openai/problem-error.ts';
-import { firstProblem } from '../validation/first-problem.ts';
+import { findFirstProblem } from '../validation/find-first-problem.ts';
 import type { SpeechRequest } from './request.ts';
 
 /** The fields of a speech request that the router reads (OpenAI API reference, "Create speech"). All other fields pass unchecked. */
@@ -20,7 +20,7 @@ const schema = z.looseObject({
  */
 export function parseSpeechRequest(body: unknown): SpeechRequest {
   const parsed = schema.safeParse(body);
-  if (!parsed.success) throw problemError(firstProblem(parsed.error, body));
+  if (!parsed.success) throw problemError(findFirstProblem(parsed.error, body));
   if (parsed.data.stream_format === 'sse')
     throw new RouterError('unsupported_parameter', "Unsupported value for 'stream_format': sound comes as bytes.", {
       param: 'stream_format',

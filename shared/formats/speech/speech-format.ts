@@ -16,19 +16,19 @@ export const speechFormat: ClientFormat = {
   routes: [{ path: '/audio/speech', operation: 'speak' }],
   passedHeaders: [],
   answerIdPrefix: 'speech-',
-  read: (body) => readJsonRequest(body, (parsed) => parametersOf(parseSpeechRequest(parsed))),
-  estimateInput: (request: JsonObject) => needsOf(request as SpeechRequest).inputTokens,
+  read: (body) => readJsonRequest(body, (parsed) => toParameters(parseSpeechRequest(parsed))),
+  estimateInput: (request: JsonObject) => computeNeeds(request as SpeechRequest).inputTokens,
   errorAnswer: openaiErrorAnswer,
   answerHeaders: ['content-type'],
   limitHeaders: openaiLimitHeaders,
   openStream: () => new PlainStream(),
 };
 
-function parametersOf(request: SpeechRequest): RequestParameters {
+function toParameters(request: SpeechRequest): RequestParameters {
   return {
     model: request.model,
     stream: true,
-    needs: needsOf(request),
+    needs: computeNeeds(request),
     maxOutput: 0,
     units: { characters: countCharacters(request) },
     serviceTier: undefined,
@@ -40,6 +40,6 @@ export function countCharacters({ input }: SpeechRequest): number {
   return Array.from(input).length;
 }
 
-function needsOf({ input }: SpeechRequest): Needs {
+function computeNeeds({ input }: SpeechRequest): Needs {
   return { tools: false, vision: false, thinking: false, json: false, inputTokens: estimateTokens(input) };
 }

@@ -20,11 +20,11 @@ export class EventObjects {
     const texts = (this.#rest + this.#decoder.decode(piece, { stream: true })).split('\n\n');
     this.#rest = texts.pop() ?? '';
     if (this.#rest.length > maxWaiting) throw new RouterError('upstream_failed', 'An event of the answer is too long.');
-    return texts.flatMap(dataOf);
+    return texts.flatMap(readData);
   }
 }
 
-function dataOf(event: string): JsonObject[] {
+function readData(event: string): JsonObject[] {
   const line = event.split('\n').find((each) => each.startsWith('data: '));
   if (line === undefined) return [];
   try {

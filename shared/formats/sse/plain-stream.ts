@@ -5,7 +5,7 @@ export class PlainStream implements StreamedAnswer {
   readonly isPlain = true;
   readonly tokens = 0;
 
-  relayed(piece: Uint8Array): Uint8Array {
+  relay(piece: Uint8Array): Uint8Array {
     return piece;
   }
 

@@ -34,20 +34,22 @@ export function readSearchResults(
 ): SearchResult[] {
   const texts = content.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []));
   // A tool's output consists of JSON values only.
-  const data = [structured as Json | undefined, ...texts.map(parsed)].filter((value) => value !== undefined);
-  const found = data.flatMap((value) => resultsIn(value, fields, maxDepth));
+  const data = [structured as Json | undefined, ...texts.map(parseJson)].filter((value) => value !== undefined);
+  const found = data.flatMap((value) => findResults(value, fields, maxDepth));
   // Tools repeat their structured content as text, for clients that read only text.
   if (found.length > 0) return [...new Map(found.map((result) => [result.url, result])).values()];
   const links = content.flatMap((block) =>
-    block.type === 'resource_link' ? resultOf(block as JsonObject, fields) : [],
+    block.type === 'resource_link' ? toResult(block as JsonObject, fields) : [],
   );
   if (links.length > 0) return links;
   const text = texts.join('\n\n').trim();
-  const read = readResultText(text);
-  return read.length > 0 || text === '' ? read : [{ title: 'Results', url: 'about:blank', text, age: undefined }];
+  const textResults = readResultText(text);
+  return textResults.length > 0 || text === ''
+    ? textResults
+    : [{ title: 'Results', url: 'about:blank', text, age: undefined }];
 }
 
-function parsed(text: string): Json | undefined {
+function parseJson(text: string): Json | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined;
   try {
     return JSON.parse(text) as Json;
@@ -58,36 +60,36 @@ function parsed(text: string): Json | undefined {
 }
 
 /** Returns the first list of results at or below a value, or the value itself as one result. */
-function resultsIn(value: Json, fields: ResultFields, levels: number): SearchResult[] {
-  if (Array.isArray(value)) return value.flatMap((each) => (isJsonObject(each) ? resultOf(each, fields) : []));
+function findResults(value: Json, fields: ResultFields, levels: number): SearchResult[] {
+  if (Array.isArray(value)) return value.flatMap((each) => (isJsonObject(each) ? toResult(each, fields) : []));
   if (!isJsonObject(value) || levels === 0) return [];
-  const own = resultOf(value, fields);
-  if (own.length > 0) return own;
-  const named = fields.list === undefined ? undefined : value[fields.list];
-  const inner = named === undefined ? Object.values(value) : [named];
+  const ownResult = toResult(value, fields);
+  if (ownResult.length > 0) return ownResult;
+  const listField = fields.list === undefined ? undefined : value[fields.list];
+  const inner = listField === undefined ? Object.values(value) : [listField];
   for (const each of inner) {
-    const found = each === undefined ? [] : resultsIn(each, fields, levels - 1);
+    const found = each === undefined ? [] : findResults(each, fields, levels - 1);
     if (found.length > 0) return found;
   }
   return [];
 }
 
-function resultOf(value: JsonObject, fields: ResultFields): SearchResult[] {
-  const url = textIn(value, 'url', fields);
+function toResult(value: JsonObject, fields: ResultFields): SearchResult[] {
+  const url = readText(value, 'url', fields);
   if (!URL.canParse(url)) return [];
-  const title = textIn(value, 'title', fields);
-  const age = textIn(value, 'age', fields);
-  return [{ title: title || url, url, text: textIn(value, 'text', fields), age: age || undefined }];
+  const title = readText(value, 'title', fields);
+  const age = readText(value, 'age', fields);
+  return [{ title: title || url, url, text: readText(value, 'text', fields), age: age || undefined }];
 }
 
-function textIn(value: JsonObject, kind: keyof typeof usualFields, fields: ResultFields): string {
+function readText(value: JsonObject, kind: keyof typeof usualFields, fields: ResultFields): string {
   const field = fields[kind];
   const names = field === undefined ? usualFields[kind] : [field];
-  const texts = names.map((name) => textOf(value[name]));
+  const texts = names.map((name) => toText(value[name]));
   return texts.find((text) => text !== '') ?? '';
 }
 
-function textOf(value: Json | undefined): string {
+function toText(value: Json | undefined): string {
   if (typeof value === 'string') return value.trim();
   return Array.isArray(value) ? value.filter((each) => typeof each === 'string').join('\n') : '';
 }

@@ -8,7 +8,7 @@ import { openaiLimitHeaders } from '../openai/limit-headers.ts';
 import { PlainStream } from '../sse/plain-stream.ts';
 import { parseTranscriptionRequest } from './parse-transcription-request.ts';
 import type { TranscriptionRequest } from './request.ts';
-import { soundSeconds } from './sound-seconds.ts';
+import { estimateSoundSeconds } from './sound-seconds.ts';
 
 /** Answer formats other than JSON. Such an answer reaches the client as the upstream writes it. */
 const plainFormats: ReadonlySet<string> = new Set(['text', 'srt', 'vtt']);
@@ -17,7 +17,7 @@ const plainFormats: ReadonlySet<string> = new Set(['text', 'srt', 'vtt']);
 const tokensPerSecond = 8;
 
 /** Returns a format in which a model writes down speech. The request is a form; the answer is JSON, a text or subtitles. */
-export function soundFormat(
+export function createSoundFormat(
   name: string,
   { path, operation }: { path: string; operation: ClientRoute['operation'] },
 ): ClientFormat {
@@ -28,8 +28,8 @@ export function soundFormat(
     passedHeaders: [],
     answerIdPrefix: `${operation}-`,
     read: (body) =>
-      readJsonRequest(body, (parsed, skim) => parametersOf(skim(() => parseTranscriptionRequest(parsed)))),
-    estimateInput: (request: JsonObject) => needsOf(request as TranscriptionRequest).inputTokens,
+      readJsonRequest(body, (parsed, skim) => toParameters(skim(() => parseTranscriptionRequest(parsed)))),
+    estimateInput: (request: JsonObject) => computeNeeds(request as TranscriptionRequest).inputTokens,
     errorAnswer: openaiErrorAnswer,
     answerHeaders: ['content-type'],
     limitHeaders: openaiLimitHeaders,
@@ -37,12 +37,12 @@ export function soundFormat(
   };
 }
 
-function parametersOf(request: TranscriptionRequest): RequestParameters {
-  const seconds = soundSeconds(request.file);
+function toParameters(request: TranscriptionRequest): RequestParameters {
+  const seconds = estimateSoundSeconds(request.file);
   return {
     model: request.model,
     stream: plainFormats.has(request.response_format ?? ''),
-    needs: needsOf(request),
+    needs: computeNeeds(request),
     maxOutput: seconds * tokensPerSecond,
     units: { seconds },
     serviceTier: undefined,
@@ -50,6 +50,6 @@ function parametersOf(request: TranscriptionRequest): RequestParameters {
   };
 }
 
-function needsOf({ prompt = '' }: TranscriptionRequest): Needs {
+function computeNeeds({ prompt = '' }: TranscriptionRequest): Needs {
   return { tools: false, vision: false, thinking: false, json: false, inputTokens: estimateTokens(prompt) };
 }

@@ -4,10 +4,10 @@ import type { FormFile } from '../form-file.ts';
 const usualRate = 16_000;
 
 /**
- * Returns the duration of the sound in a file, in whole seconds. It is computed from the byte rate in a WAV file's header, and estimated
- * for any other file. Used before the transcription, and if the upstream does not report the duration.
+ * Returns the duration of the sound in a file, in whole seconds: computed from the byte rate in the header of a WAV file, and estimated for
+ * any other file. Used before the transcription, and if the upstream does not report the duration.
  */
-export function soundSeconds({ bytes, start }: Pick<FormFile, 'bytes' | 'start'>): number {
+export function estimateSoundSeconds({ bytes, start }: Pick<FormFile, 'bytes' | 'start'>): number {
   const head = Buffer.from(start, 'base64');
   const isWave =
     head.length >= 32 && head.toString('latin1', 0, 4) === 'RIFF' && head.toString('latin1', 8, 16) === 'WAVEfmt ';

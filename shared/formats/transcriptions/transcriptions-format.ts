@@ -1,7 +1,7 @@
-import { soundFormat } from './sound-format.ts';
+import { createSoundFormat } from './sound-format.ts';
 
 /** OpenAI's transcriptions format: the model writes down the speech in an audio file (OpenAI API reference, "Create transcription"). */
-export const transcriptionsFormat = soundFormat('transcriptions', {
+export const transcriptionsFormat = createSoundFormat('transcriptions', {
   path: '/audio/transcriptions',
   operation: 'transcribe',
 });

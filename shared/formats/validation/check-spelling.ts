@@ -4,7 +4,7 @@ import { chatRequestSchema } from '../chat/schema.ts';
 import { messagesRequestSchema } from '../messages/schema.ts';
 import { responsesRequestSchema } from '../responses/schema.ts';
 
-const ofOtherFormats = [
+const otherFormatFields = [
   'best_of',
   'documents',
   'file',
@@ -18,9 +18,9 @@ const ofOtherFormats = [
   'top_n',
 ];
 
-const known = new Set([
+const knownFields = new Set([
   ...[chatRequestSchema, messagesRequestSchema, responsesRequestSchema].flatMap(({ shape }) => Object.keys(shape)),
-  ...ofOtherFormats,
+  ...otherFormatFields,
 ]);
 
 /** All known names consist of these characters. */
@@ -37,7 +37,7 @@ export function checkSpelling(body: unknown): void {
     if (plainName.test(name)) continue;
     // Go's case folding maps `ſ` to `s` and `K` (the kelvin sign) to `k`.
     const folded = name.toUpperCase().toLowerCase();
-    if (known.has(folded)) {
+    if (knownFields.has(folded)) {
       const message = `Unknown field '${name}': the field is called '${folded}'.`;
       throw new RouterError('invalid_request', message, { param: name });
     }

@@ -17,18 +17,18 @@ import type { Caller } from '../caller.ts';
 import type { ListedTool } from '../list-tools.ts';
 import type { RunningRequest } from '../run-job.ts';
 import { runToolJob, type ToolComponents } from '../serve-tool.ts';
-import { toolDenied, readToolPermits } from '../tool-permits.ts';
+import { toolDeniedError, readToolPermits } from '../tool-permits.ts';
 import { ToolReply } from '../tool-reply.ts';
 import type { ToolRequest } from '../tool-request.ts';
 import type { PersonalTools, ServeCall } from './personal-tools.ts';
 import { TokenRetry } from './token-retry.ts';
 
 /** Milliseconds for which a server's tools for a person are cached. */
-const keptMs = 60_000;
+const cacheMs = 60_000;
 /** Milliseconds for which lists of tools leave a server out after it failed to list its tools. */
-const keptFailureMs = 10_000;
+const failureCacheMs = 10_000;
 
-const keptBytes = 64 * 1024 * 1024;
+const cacheBytes = 64 * 1024 * 1024;
 
 /** An MCP server for which each person has an account link of their own. */
 export interface LinkableServer {
@@ -36,26 +36,26 @@ export interface LinkableServer {
   url: string;
 }
 
-export interface PersonConnections {
+export interface PersonAccountLinks {
   servers(): readonly LinkableServer[];
-  /** Returns a text for each MCP server that the person has linked now; the text changes when they link it again. */
-  versionsOf(person: string): Promise<ReadonlyMap<string, string>>;
+  /** Returns a text for each MCP server that the person has linked now. The text changes when the person links the server again. */
+  readVersions(person: string): Promise<ReadonlyMap<string, string>>;
   /**
    * @param refused a token that the server has just refused
    * @throws RouterError `connection_required`, `upstream_failed`
    */
-  tokenOf(person: string, server: LinkableServer, refused?: string): Promise<string>;
+  findToken(person: string, server: LinkableServer, refused?: string): Promise<string>;
   /** Builds the error for a caller who cannot call a tool without a link to its MCP server. */
-  required(server: string, why: 'no person' | 'none' | 'expired'): RouterError;
+  toRequiredError(server: string, why: 'no person' | 'none' | 'expired'): RouterError;
 }
 
-/** A call of a server's tool; if `ownName` is undefined, a request for the list of its tools. */
-interface ConnectedCall extends ToolRequest {
+/** A call of a server's tool; if `nameAtServer` is undefined, a request for the list of the server's tools. */
+interface LinkedToolCall extends ToolRequest {
   server: LinkableServer;
-  ownName: string | undefined;
+  nameAtServer: string | undefined;
 }
 
-const listing = z.object({
+const listSchema = z.object({
   tools: z.array(
     z.object({
       name: z.string(),
@@ -72,31 +72,31 @@ const listing = z.object({
 });
 
 /** A tool under its name in the router, with its name at its MCP server. */
-interface OwnedTool {
+interface LinkedTool {
   tool: ToolInfo;
-  ownName: string;
+  nameAtServer: string;
 }
 
 /**
- * The tools of MCP servers that people link. They are listed for people with a link and called with the person's token. The tools' names
- * begin with the name of their server, so that none can replace another tool.
+ * The tools of MCP servers that people link. These tools are listed only for people with a link, and called with the person's token. The
+ * names of the tools begin with the name of the server, so that no server can replace another tool.
  */
 export class LinkedTools implements PersonalTools {
-  readonly #connections: PersonConnections;
+  readonly #accountLinks: PersonAccountLinks;
   readonly #parts: ToolComponents;
   /** The tools that servers have for people, by person, server and version of the link. */
-  readonly #lists = new LRUCache<string, readonly OwnedTool[]>({
-    maxSize: keptBytes,
+  readonly #cachedLists = new LRUCache<string, readonly LinkedTool[]>({
+    maxSize: cacheBytes,
     sizeCalculation: (tools) => JSON.stringify(tools).length + 1,
-    ttl: keptMs,
+    ttl: cacheMs,
   });
-  readonly #listing = new Map<string, Promise<readonly OwnedTool[]>>();
+  readonly #runningLists = new Map<string, Promise<readonly LinkedTool[]>>();
 
-  /** Servers that have just failed to list their tools, with the same keys. */
-  readonly #failed = new LRUCache<string, true>({ max: 10_000, ttl: keptFailureMs });
+  /** Servers that have just failed to list their tools, by the keys of `#lists`. */
+  readonly #failedServers = new LRUCache<string, true>({ max: 10_000, ttl: failureCacheMs });
 
-  constructor(connections: PersonConnections, parts: ToolComponents) {
-    this.#connections = connections;
+  constructor(connections: PersonAccountLinks, parts: ToolComponents) {
+    this.#accountLinks = connections;
     this.#parts = parts;
   }
 
@@ -105,13 +105,13 @@ export class LinkedTools implements PersonalTools {
     const { workers } = this.#parts;
     const { identity } = caller;
     const person = findPerson(identity);
-    const reachable = this.#connections.servers().flatMap((server) => {
-      const [placement] = lanesOf(server, workers.pools(), noWorkers);
+    const reachable = this.#accountLinks.servers().flatMap((server) => {
+      const [placement] = findPlacements(server, workers.pools(), noWorkers);
       const [worker] = placement?.pool.workers ?? [];
       return worker ? [{ server, worker: worker.id }] : [];
     });
     if (person === undefined || reachable.length === 0) return [];
-    const versions = await this.#connections.versionsOf(person).catch((error: unknown) => {
+    const versions = await this.#accountLinks.readVersions(person).catch((error: unknown) => {
       // While Redis is unavailable, keys in use get only the shared tools.
       if (error instanceof RouterError) return new Map<string, string>();
       throw error;
@@ -120,11 +120,11 @@ export class LinkedTools implements PersonalTools {
       reachable.map(async ({ server, worker }): Promise<ListedTool[]> => {
         const version = versions.get(server.name);
         if (version === undefined) return [];
-        const key = keyOf(person, server, version);
-        if (this.#failed.has(key)) return [];
-        const tools = await this.#toolsOf(server, key, caller).catch((error: unknown) => {
+        const key = toCacheKey(person, server, version);
+        if (this.#failedServers.has(key)) return [];
+        const tools = await this.#findTools(server, key, caller).catch((error: unknown) => {
           if (!(error instanceof RouterError)) throw error;
-          this.#failed.set(key, true);
+          this.#failedServers.set(key, true);
           return [];
         });
         return tools.map(({ tool }) => ({ ...tool, worker }));
@@ -135,22 +135,23 @@ export class LinkedTools implements PersonalTools {
   }
 
   async find(tool: string, caller: Caller): Promise<ServeCall | undefined> {
-    const [server] = this.#connections
+    const [server] = this.#accountLinks
       .servers()
-      .filter(({ name }) => tool.startsWith(prefixOf(name)))
+      .filter(({ name }) => tool.startsWith(toNamePrefix(name)))
       .sort((a, b) => b.name.length - a.name.length);
     if (!server || this.#parts.workers.isKnownTool(tool)) return undefined;
     const { identity } = caller;
     const { name } = server;
-    if (!readToolPermits(identity).allows({ name: tool, server: name })) throw toolDenied(tool);
+    if (!readToolPermits(identity).allows({ name: tool, server: name })) throw toolDeniedError(tool);
     const person = findPerson(identity);
-    if (person === undefined) throw this.#connections.required(name, 'no person');
-    const version = (await this.#connections.versionsOf(person)).get(name);
+    if (person === undefined) throw this.#accountLinks.toRequiredError(name, 'no person');
+    const version = (await this.#accountLinks.readVersions(person)).get(name);
     // The request for the token throws the error that explains what is wrong with the link.
-    if (version === undefined) await this.#connections.tokenOf(person, server);
-    const tools = await this.#toolsOf(server, keyOf(person, server, version ?? ''), caller);
+    if (version === undefined) await this.#accountLinks.findToken(person, server);
+    const tools = await this.#findTools(server, toCacheKey(person, server, version ?? ''), caller);
     const found = tools.find((each) => hasToolName(each.tool, tool));
-    if (found) return (request, sink, by) => this.#serve({ ...request, server, ownName: found.ownName }, sink, by);
+    if (found)
+      return (request, sink, by) => this.#serve({ ...request, server, nameAtServer: found.nameAtServer }, sink, by);
     throw new RouterError('not_found', `The MCP server '${name}' has no tool '${tool}' for you.`, { param: 'tool' });
   }
 
@@ -160,55 +161,60 @@ export class LinkedTools implements PersonalTools {
    * @returns the running call; undefined if the caller has left
    */
   async #serve(
-    { server, ownName, ...request }: ConnectedCall,
+    { server, nameAtServer, ...request }: LinkedToolCall,
     sink: JobSink,
     caller: Caller,
   ): Promise<RunningRequest | undefined> {
     const { name, url } = server;
     const person = findPerson(caller.identity);
-    if (person === undefined) throw this.#connections.required(name, 'no person');
+    if (person === undefined) throw this.#accountLinks.toRequiredError(name, 'no person');
     const run = (token: string, to: JobSink, by: Caller): Promise<RunningRequest | undefined> => {
-      const connection = { server: name, url, token, ...(ownName !== undefined && { tool: ownName }) };
-      const place = (avoid: ReadonlySet<string>): Placement[] => lanesOf(server, this.#parts.workers.pools(), avoid);
+      const connection = { server: name, url, token, ...(nameAtServer !== undefined && { tool: nameAtServer }) };
+      const place = (avoid: ReadonlySet<string>): Placement[] =>
+        findPlacements(server, this.#parts.workers.pools(), avoid);
       return runToolJob(this.#parts, { ...request, connection, findPlacements: place }, to, by);
     };
-    const token = await this.#connections.tokenOf(person, server);
-    const tried = new TokenRetry(sink, {
-      again: async (to) => {
-        const renewed = await this.#connections.tokenOf(person, server, token);
-        return run(renewed, to, { ...originOf(caller), onLimitStatus: () => undefined, isGone: () => caller.isGone() });
+    const token = await this.#accountLinks.findToken(person, server);
+    const retry = new TokenRetry(sink, {
+      repeat: async (to) => {
+        const renewed = await this.#accountLinks.findToken(person, server, token);
+        return run(renewed, to, {
+          ...pickOrigin(caller),
+          onLimitStatus: () => undefined,
+          isGone: () => caller.isGone(),
+        });
       },
-      finalError: () => this.#connections.required(name, 'expired'),
+      finalError: () => this.#accountLinks.toRequiredError(name, 'expired'),
     });
-    return tried.follow(await run(token, tried.first, caller));
+    return retry.follow(await run(token, retry.firstSink, caller));
   }
 
   /** Returns the tools that a server has for a person. Concurrent callers share one listing. */
-  #toolsOf(server: LinkableServer, key: string, caller: Caller): Promise<readonly OwnedTool[]> {
-    const kept = this.#lists.get(key);
-    if (kept) return Promise.resolve(kept);
-    let listing = this.#listing.get(key);
-    if (!listing) {
-      listing = this.#ask(server, caller)
+  #findTools(server: LinkableServer, key: string, caller: Caller): Promise<readonly LinkedTool[]> {
+    const cachedTools = this.#cachedLists.get(key);
+    if (cachedTools) return Promise.resolve(cachedTools);
+    let running = this.#runningLists.get(key);
+    if (!running) {
+      running = this.#listTools(server, caller)
         .then((tools) => {
-          this.#lists.set(key, tools);
+          this.#cachedLists.set(key, tools);
           return tools;
         })
-        .finally(() => this.#listing.delete(key));
-      this.#listing.set(key, listing);
+        .finally(() => this.#runningLists.delete(key));
+      this.#runningLists.set(key, running);
     }
-    return listing;
+    return running;
   }
 
-  async #ask(server: LinkableServer, caller: Caller): Promise<readonly OwnedTool[]> {
+  async #listTools(server: LinkableServer, caller: Caller): Promise<readonly LinkedTool[]> {
     const tool = contentName(server.name);
     const body = Buffer.from(JSON.stringify({ tool, input: {} }));
     const reply = new ToolReply(undefined);
-    const listCaller: Caller = { ...originOf(caller), onLimitStatus: () => undefined, isGone: () => false };
-    await this.#serve({ tool, body, stream: false, server, ownName: undefined }, reply, listCaller);
+    const listCaller: Caller = { ...pickOrigin(caller), onLimitStatus: () => undefined, isGone: () => false };
+    await this.#serve({ tool, body, stream: false, server, nameAtServer: undefined }, reply, listCaller);
     const { structured_content: content, content: contentBlocks } = await reply.result;
-    const read = listing.safeParse(content);
-    if (read.success) return named(server.name, read.data.tools);
+    const parsed = listSchema.safeParse(content);
+    if (parsed.success) return nameTools(server.name, parsed.data.tools);
     const [{ text = '' } = {}] = contentBlocks as { text?: string }[];
     throw new RouterError('upstream_failed', `The MCP server '${server.name}' does not list its tools. ${text}`.trim());
   }
@@ -222,16 +228,16 @@ function findPerson({ kind, ownerId, storesAs }: KeyIdentity): string | undefine
   return kind === 'user' && storesAs === undefined ? ownerId : undefined;
 }
 
-function originOf({ requestId, identity, trace }: Caller): Pick<Caller, 'requestId' | 'identity' | 'trace'> {
+function pickOrigin({ requestId, identity, trace }: Caller): Pick<Caller, 'requestId' | 'identity' | 'trace'> {
   return { requestId, identity, trace };
 }
 
-function prefixOf(server: string): string {
+function toNamePrefix(server: string): string {
   return `${server.replaceAll(/[^\w-]/g, '-')}_`;
 }
 
 /** Returns the pools whose workers reach a server of account links, most free slots first. */
-function lanesOf({ name }: LinkableServer, pools: Iterable<LivePool>, avoid: ReadonlySet<string>): Placement[] {
+function findPlacements({ name }: LinkableServer, pools: Iterable<LivePool>, avoid: ReadonlySet<string>): Placement[] {
   const model = contentName(name);
   return [...pools]
     .filter(
@@ -244,15 +250,15 @@ function lanesOf({ name }: LinkableServer, pools: Iterable<LivePool>, avoid: Rea
     .sort((a, b) => countFreeSlots(b.pool, b.model) - countFreeSlots(a.pool, a.model));
 }
 
-function named(server: string, tools: z.output<typeof listing>['tools']): OwnedTool[] {
-  const byName = new Map(tools.map((tool) => [`${prefixOf(server)}${tool.name}`, tool]));
+function nameTools(server: string, tools: z.output<typeof listSchema>['tools']): LinkedTool[] {
+  const byName = new Map(tools.map((tool) => [`${toNamePrefix(server)}${tool.name}`, tool]));
   const valid = assignValidNames([...byName.keys()]);
-  return [...byName].map(([givenName, tool]): OwnedTool => {
+  return [...byName].map(([givenName, tool]): LinkedTool => {
     const name = valid.get(givenName) ?? givenName;
-    return { ownName: tool.name, tool: { ...tool, name, server, ...(name !== givenName && { givenName }) } };
+    return { nameAtServer: tool.name, tool: { ...tool, name, server, ...(name !== givenName && { givenName }) } };
   });
 }
 
-function keyOf(person: string, { name, url }: LinkableServer, version: string): string {
+function toCacheKey(person: string, { name, url }: LinkableServer, version: string): string {
   return JSON.stringify([person, name, url, version]);
 }

@@ -8,7 +8,7 @@ import { readToolPermits } from '../tool-permits.ts';
  * linked.
  */
 export async function listAllTools(parts: ToolComponents, caller: Caller): Promise<ListedTool[]> {
-  const shared = listTools(parts.workers.pools(), readToolPermits(caller.identity));
-  const own = (await parts.connected?.list(caller)) ?? [];
-  return [...shared, ...own].sort((a, b) => a.name.localeCompare(b.name));
+  const sharedTools = listTools(parts.workers.pools(), readToolPermits(caller.identity));
+  const linkedTools = (await parts.personalTools?.list(caller)) ?? [];
+  return [...sharedTools, ...linkedTools].sort((a, b) => a.name.localeCompare(b.name));
 }

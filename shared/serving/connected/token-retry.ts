@@ -4,15 +4,16 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { RunningRequest } from '../run-job.ts';
 
 export interface TokenRetryOptions {
-  again: (sink: JobSink) => Promise<RunningRequest | undefined>;
+  /** Makes the second call, with another token. */
+  repeat: (sink: JobSink) => Promise<RunningRequest | undefined>;
   /** Builds the error of a call whose second token is refused, too. */
   finalError: () => RouterError;
 }
 
 /**
- * Makes a call whose token the server may refuse. A refused call has done nothing, so it is repeated once, with another token, before
- * the caller gets anything.
- * States: first → over, or first → second → over.
+ * Repeats a call once, with another token, if the server refuses the first token. A refused call has done nothing, and its error is not
+ * passed on to the caller.
+ * States: first → ended, or first → second → ended.
  */
 export class TokenRetry {
   readonly #sink: JobSink;
@@ -24,14 +25,15 @@ export class TokenRetry {
     this.#options = options;
   }
 
-  get first(): JobSink {
-    return withFailure(this.#sink, (error) => {
+  /** The sink for the first call. */
+  get firstSink(): JobSink {
+    return replaceFail(this.#sink, (error) => {
       if (error.code === 'connection_required') this.#isRefused = true;
       else this.#sink.fail(error);
     });
   }
 
-  /** Follows the first call, and the second one if there is one. */
+  /** Returns a request that stands for the first call and, if there is one, the second call. */
   follow(first: RunningRequest | undefined): RunningRequest | undefined {
     if (!first) return undefined;
     let current = first;
@@ -40,13 +42,13 @@ export class TokenRetry {
       await first.finished;
       if (!this.#isRefused || isCancelled) return;
       try {
-        const second = await this.#options.again(this.#second);
-        if (!second) return;
-        current = second;
-        if (isCancelled) second.cancel();
-        await second.finished;
+        const secondSink = await this.#options.repeat(this.#second);
+        if (!secondSink) return;
+        current = secondSink;
+        if (isCancelled) secondSink.cancel();
+        await secondSink.finished;
       } catch (error) {
-        this.#sink.fail(error instanceof RouterError ? error : brokenBy(error));
+        this.#sink.fail(error instanceof RouterError ? error : repeatError(error));
       }
     };
     return {
@@ -60,13 +62,13 @@ export class TokenRetry {
   }
 
   get #second(): JobSink {
-    return withFailure(this.#sink, (error) =>
+    return replaceFail(this.#sink, (error) =>
       this.#sink.fail(error.code === 'connection_required' ? this.#options.finalError() : error),
     );
   }
 }
 
-function withFailure(sink: JobSink, fail: JobSink['fail']): JobSink {
+function replaceFail(sink: JobSink, fail: JobSink['fail']): JobSink {
   return {
     begin: (job: Job) => sink.begin(job),
     data: (bytes) => sink.data(bytes),
@@ -76,6 +78,6 @@ function withFailure(sink: JobSink, fail: JobSink['fail']): JobSink {
   };
 }
 
-function brokenBy(cause: unknown): RouterError {
+function repeatError(cause: unknown): RouterError {
   return new RouterError('internal', 'The call could not be made again.', { cause });
 }

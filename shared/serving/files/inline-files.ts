@@ -26,9 +26,9 @@ export interface InlineOptions {
 
 /**
  * Replaces file ids in a request with the files. Ids that are not of this router stay, because an upstream of the same format may have
- * them.
+ * files with these ids.
  * @returns the same request if it names no file of this router
- * @throws RouterError `not_found` in the words of the format, `body_too_large`, `invalid_request` for a file that no model can read there,
+ * @throws RouterError `not_found` in the words of the format, `body_too_large`, `invalid_request` for a file that no model can read,
  * `store_unavailable`, or as `read` of the format does
  */
 export async function inlineFiles(
@@ -36,36 +36,36 @@ export async function inlineFiles(
   request: ClientRequest,
   { format, operation, owner, onBytes }: InlineOptions,
 ): Promise<ClientRequest> {
-  const named = (request.files?.inputs ?? []).filter(({ id }) => parseFileId(id) !== undefined);
-  if (!request.files || named.length === 0) return request;
+  const namedInputs = (request.files?.inputs ?? []).filter(({ id }) => parseFileId(id) !== undefined);
+  if (!request.files || namedInputs.length === 0) return request;
   store.assertIntact();
   const contents = new Map<string, InputFile>();
   let left = maxBytes - request.withDefaults({}).length;
-  for (const { id, param } of named) {
-    const known = contents.get(id);
-    if (known) {
-      left = await take(left, known.content.length, onBytes);
+  for (const { id, param } of namedInputs) {
+    const previous = contents.get(id);
+    if (previous) {
+      left = await countBytes(left, previous.content.length, onBytes);
       continue;
     }
     const file = await files.find(owner, parseFileId(id) ?? '');
     if (!file) throw request.files.notFound(id, param);
     // The expected length before the file is read, as base64. The length of a text may differ.
     const expected = Math.ceil((file.bytes * 4) / 3);
-    left = await take(left, expected, onBytes);
+    left = await countBytes(left, expected, onBytes);
     contents.set(id, await readInput(files, file, { param, left: left + expected }));
   }
   const body = request.files.inline(contents);
-  if (body.length > maxBytes) throw tooLarge();
+  if (body.length > maxBytes) throw tooLargeError();
   return format.read(body, operation);
 }
 
 /** @returns the bytes that are left */
-async function take(left: number, bytes: number, onBytes: InlineOptions['onBytes']): Promise<number> {
-  if (bytes > left) throw tooLarge();
+async function countBytes(left: number, bytes: number, onBytes: InlineOptions['onBytes']): Promise<number> {
+  if (bytes > left) throw tooLargeError();
   await onBytes(bytes);
   return left - bytes;
 }
 
-function tooLarge(): RouterError {
+function tooLargeError(): RouterError {
   return new RouterError('body_too_large', 'The request is too large with the files that it names.');
 }

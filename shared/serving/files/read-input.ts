@@ -4,10 +4,10 @@ import { splitIntoChunks } from '#shared/core/split-into-chunks.ts';
 import type { Files } from '#shared/files/files.ts';
 import type { InputFile, InputKind } from '#shared/formats/file-inputs.ts';
 
-const images: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+const imageTypes: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
 /** Text types whose names do not begin with `text/`. */
-const texts: ReadonlySet<string> = new Set([
+const textTypes: ReadonlySet<string> = new Set([
   'application/json',
   'application/jsonl',
   'application/xml',
@@ -30,14 +30,14 @@ export async function readInput(
   { param, left }: { param: string; left: number },
 ): Promise<InputFile> {
   const { name, mimeType } = file;
-  const kind = kindOf(mimeType);
+  const kind = findKind(mimeType);
   if (kind === undefined)
     throw new RouterError(
       'invalid_request',
       `The file '${name}' of the type ${mimeType} cannot be an input: it must be a PDF, a text, or an image (PNG, JPEG, GIF, WebP).`,
       { param },
     );
-  const encode = kind === 'text' ? escapedText() : base64;
+  const encode = kind === 'text' ? createTextEscaper() : encodeBase64;
   const content: Buffer[] = [];
   let bytes = 0;
   for await (const piece of splitIntoChunks(await files.read(file), pieceBytes)) {
@@ -51,18 +51,18 @@ export async function readInput(
   return { name, mimeType, kind, content: Buffer.concat(content) };
 }
 
-function kindOf(mimeType: string): InputKind | undefined {
-  if (images.has(mimeType)) return 'image';
+function findKind(mimeType: string): InputKind | undefined {
+  if (imageTypes.has(mimeType)) return 'image';
   if (mimeType === 'application/pdf') return 'pdf';
-  return mimeType.startsWith('text/') || texts.has(mimeType) ? 'text' : undefined;
+  return mimeType.startsWith('text/') || textTypes.has(mimeType) ? 'text' : undefined;
 }
 
-function base64(piece: Uint8Array): Buffer {
+function encodeBase64(piece: Uint8Array): Buffer {
   return Buffer.from(Buffer.from(piece).toString('base64'), 'latin1');
 }
 
 /** Encodes UTF-8 for a string of a JSON text. A character may begin in one piece and end in the next. */
-function escapedText(): (piece: Uint8Array) => Buffer {
+function createTextEscaper(): (piece: Uint8Array) => Buffer {
   const decoder = new TextDecoder();
   return (piece) => Buffer.from(JSON.stringify(decoder.decode(piece, { stream: true })).slice(1, -1));
 }

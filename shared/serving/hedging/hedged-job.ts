@@ -9,11 +9,12 @@ import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { Hedges } from './hedges.ts';
 
 /** Milliseconds between two checks of a job that still waits for a worker. */
-const lookMs = 100;
+const checkMs = 100;
 
 export interface HedgedJobOptions {
   dispatcher: Pick<Dispatcher, 'dispatch' | 'cancel' | 'fail'>;
   hedges: Hedges;
+  /** The registry name that the request asks for. It has a budget of hedges. */
   name: string;
 }
 
@@ -24,8 +25,8 @@ interface Racer {
 
 /**
  * A streamed request that may get a second worker. If its first token is later than 95 % of the first tokens of its pool and model, a
- * second job is dispatched. This requires a free worker, and a budget of the name that allows it. The first job that writes keeps the
- * client's sink, and the other is cancelled.
+ * second job is dispatched, provided that a worker is free and the name has a hedge left. The first job that writes keeps the client's
+ * sink, and the other job is cancelled.
  */
 export class HedgedJob {
   /** Resolves with the report of the job that served the client, once all jobs have ended. */
@@ -48,18 +49,18 @@ export class HedgedJob {
     parts.hedges.earn(parts.name);
     const first = this.#dispatch(request, body);
     this.finished = this.#finish(first);
-    this.#look(first);
+    this.#checkFirst(first);
   }
 
   /** Cancels all jobs because the client has left. */
   cancel(): void {
-    this.#stopLooking();
+    this.#stopChecking();
     for (const { job } of this.#racers) if (job) this.#parts.dispatcher.cancel(job);
   }
 
   /** Fails all jobs because the answer cannot be processed. */
   fail(error: RouterError): void {
-    this.#stopLooking();
+    this.#stopChecking();
     for (const { job } of this.#racers) if (job) this.#parts.dispatcher.fail(job, error);
   }
 
@@ -88,38 +89,38 @@ export class HedgedJob {
     return racer.job;
   }
 
-  /** The job that sends keep-alives for the request: the winner, or, until a job has won, the first that has not failed. */
+  /** The job that sends keep-alives for the request: the winner or, until a job has won, the first job that has not failed. */
   get #leader(): Racer | undefined {
     return this.#winner ?? this.#racers.find(({ hasFailed }) => !hasFailed);
   }
 
   #win(racer: Racer): void {
     this.#winner = racer;
-    this.#stopLooking();
+    this.#stopChecking();
     for (const { job } of this.#racers) if (job && job !== racer.job) this.#parts.dispatcher.cancel(job);
   }
 
-  /** Dispatches the second job if the first one is late; otherwise schedules the next check for the moment when it would be late. */
-  #look({ state, attempt, attempts }: Job): void {
+  /** Dispatches the second job if the first job is late; otherwise schedules the next check for the time at which the first job is late. */
+  #checkFirst({ state, attempt, attempts }: Job): void {
     const isWaiting = state === 'queued' || state === 'claimed';
     const [first] = this.#racers;
     // A job that moves has failed at another worker before. It is not slow, and two more workers must not fail on it at once.
-    if (!first?.job || this.#body === undefined || !isWaiting || attempts > 1) return this.#stopLooking();
-    if (!attempt) return this.#lookIn(lookMs, first.job);
-    const lateMs = this.#parts.hedges.lateAfterMs(attempt.placement);
-    if (lateMs === undefined) return this.#stopLooking();
+    if (!first?.job || this.#body === undefined || !isWaiting || attempts > 1) return this.#stopChecking();
+    if (!attempt) return this.#checkFirstIn(checkMs, first.job);
+    const lateMs = this.#parts.hedges.findLateMs(attempt.placement);
+    if (lateMs === undefined) return this.#stopChecking();
     const leftMs = attempt.givenAt + lateMs - performance.now();
-    if (leftMs > 0) return this.#lookIn(leftMs, first.job);
+    if (leftMs > 0) return this.#checkFirstIn(leftMs, first.job);
     const body = this.#body;
-    this.#stopLooking();
+    this.#stopChecking();
     this.#hedge(body, attempt.worker);
   }
 
-  #lookIn(ms: number, first: Job): void {
-    this.#timer = setTimeout(() => this.#look(first), Math.ceil(ms));
+  #checkFirstIn(ms: number, first: Job): void {
+    this.#timer = setTimeout(() => this.#checkFirst(first), Math.ceil(ms));
   }
 
-  #stopLooking(): void {
+  #stopChecking(): void {
     clearTimeout(this.#timer);
     this.#body = undefined;
   }
@@ -133,17 +134,20 @@ export class HedgedJob {
 
   async #finish(first: Job): Promise<JobReport> {
     const { hedges } = this.#parts;
-    const own = await first.finished;
-    this.#stopLooking();
+    const firstReport = await first.finished;
+    this.#stopChecking();
     const second = this.#racers[1]?.job;
-    const hedge = second && (await second.finished);
+    const secondReport = second && (await second.finished);
     const hasWon = second !== undefined && this.#winner?.job === second;
-    if (hedge) hedges.counts[hasWon && hedge.state === 'done' ? 'won' : 'lost'] += 1;
-    // A first job that was cancelled for the second one would have taken even longer.
-    const firstByteAt = own.firstByteAt ?? (hasWon ? hedge?.firstByteAt : undefined);
-    if (own.attempt && own.claimedAt !== undefined && firstByteAt !== undefined)
-      hedges.countFirstToken(own.attempt.placement, firstByteAt - own.claimedAt);
-    const timeline = [...own.timeline, ...(hedge?.timeline ?? [])];
-    return { ...(hasWon && hedge ? { ...hedge, queuedAt: own.queuedAt } : own), timeline };
+    if (secondReport) hedges.counts[hasWon && secondReport.state === 'done' ? 'won' : 'lost'] += 1;
+    // A first job that was cancelled because the second job won would have taken even longer.
+    const firstByteAt = firstReport.firstByteAt ?? (hasWon ? secondReport?.firstByteAt : undefined);
+    if (firstReport.attempt && firstReport.claimedAt !== undefined && firstByteAt !== undefined)
+      hedges.countFirstToken(firstReport.attempt.placement, firstByteAt - firstReport.claimedAt);
+    const timeline = [...firstReport.timeline, ...(secondReport?.timeline ?? [])];
+    return {
+      ...(hasWon && secondReport ? { ...secondReport, queuedAt: firstReport.queuedAt } : firstReport),
+      timeline,
+    };
   }
 }

@@ -6,7 +6,7 @@ const budgetShare = 0.05;
 /** Maximum hedges that a name can save up. */
 const maxSaved = 10;
 
-/** Maximum series of times, one for each pool and model; beyond it, the first-added one is dropped. */
+/** Maximum series of times, one for each pool and model. If there are more, the series that was added first is dropped. */
 const maxSeries = 200;
 
 /** The outcome of a hedge: its worker wrote first (`won`), or was too late or failed (`lost`). */
@@ -26,7 +26,7 @@ export class Hedges {
 
   /**
    * Uses one hedge of a name's budget.
-   * @returns false if none is left
+   * @returns false if no hedge is left
    */
   spend(name: string): boolean {
     const left = this.#left.get(name) ?? 0;
@@ -37,7 +37,7 @@ export class Hedges {
 
   /** Counts the milliseconds from the grant of a job to its first token. */
   countFirstToken(placement: Placement, ms: number): void {
-    const key = keyOf(placement);
+    const key = toSeriesKey(placement);
     let times = this.#times.get(key);
     if (!times) {
       times = new RecentTimes();
@@ -48,12 +48,12 @@ export class Hedges {
     times.add(ms);
   }
 
-  /** Returns the milliseconds after which a first token is later than 95 of 100 others; undefined while too few times are known. */
-  lateAfterMs(placement: Placement): number | undefined {
-    return this.#times.get(keyOf(placement))?.quantile(0.95);
+  /** Returns the milliseconds after which a first token is later than 95 of 100 first tokens; undefined while too few times are known. */
+  findLateMs(placement: Placement): number | undefined {
+    return this.#times.get(toSeriesKey(placement))?.quantile(0.95);
   }
 }
 
-function keyOf({ pool, model }: Placement): string {
+function toSeriesKey({ pool, model }: Placement): string {
   return `${pool.key}.${model}`;
 }

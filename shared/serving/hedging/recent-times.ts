@@ -14,8 +14,8 @@ export class RecentTimes {
   }
 
   /** Returns a quantile of the kept times; undefined while there are fewer than 20. */
-  quantile(of: number): number | undefined {
+  quantile(share: number): number | undefined {
     if (this.#times.length < minForQuantile) return undefined;
-    return this.#times.toSorted((a, b) => a - b)[Math.ceil(this.#times.length * of) - 1];
+    return this.#times.toSorted((a, b) => a - b)[Math.ceil(this.#times.length * share) - 1];
   }
 }

@@ -19,35 +19,37 @@ export function readQuery({ hosted, input }: Pick<HostedCall, 'hosted' | 'input'
  * fields of the request's hosted tool that the input's schema has. The fields keep the names of the format.
  */
 export function buildHostedInput(call: HostedCall, settings: Registry['hosted_tools']): JsonObject {
-  const { hosted, served, input } = call;
+  const { hosted, servedTool, input } = call;
   if (hosted.kind === 'mcp') return input;
   const query = readQuery(call);
-  const { field, input: further = {} } = settings[hosted.kind] ?? {};
-  const schema = served.inputSchema;
+  const { field, input: fixedInput = {} } = settings[hosted.kind] ?? {};
+  const schema = servedTool.inputSchema;
   const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
-  const name = field ?? fieldOf(properties, schema['required'], usualFields[hosted.kind]);
+  const name = field ?? chooseField(properties, schema['required'], usualFields[hosted.kind]);
   const takesList = isJsonObject(properties[name]) && properties[name]['type'] === 'array';
-  return { ...takenFields(hosted.hints ?? {}, properties), ...further, [name]: takesList ? [query] : query };
+  return { ...pickAllowedFields(hosted.hints ?? {}, properties), ...fixedInput, [name]: takesList ? [query] : query };
 }
 
 /** Chooses the first field with a usual name; otherwise the only required field; otherwise the most usual name. */
-function fieldOf(properties: JsonObject, required: Json | undefined, usual: readonly string[]): string {
-  const named = usual.find((name) => properties[name] !== undefined);
+function chooseField(properties: JsonObject, required: Json | undefined, usualNames: readonly string[]): string {
+  const usualName = usualNames.find((name) => properties[name] !== undefined);
   const [only, ...others] = Array.isArray(required) ? required : [];
-  return named ?? (typeof only === 'string' && others.length === 0 ? only : (usual[0] ?? ''));
+  return usualName ?? (typeof only === 'string' && others.length === 0 ? only : (usualNames[0] ?? ''));
 }
 
 /** Keeps the fields that the schema has and whose values it allows, because a refused value would fail the call. */
-function takenFields(fields: JsonObject, properties: JsonObject): JsonObject {
+function pickAllowedFields(fields: JsonObject, properties: JsonObject): JsonObject {
   return Object.fromEntries(
-    Object.entries(fields).filter(([name, value]) => Object.hasOwn(properties, name) && takes(properties[name], value)),
+    Object.entries(fields).filter(
+      ([name, value]) => Object.hasOwn(properties, name) && allowsValue(properties[name], value),
+    ),
   );
 }
 
-function takes(schema: Json | undefined, value: Json | undefined): boolean {
+function allowsValue(schema: Json | undefined, value: Json | undefined): boolean {
   if (!isJsonObject(schema)) return false;
   const { type, enum: values, anyOf: variants } = schema;
-  if (Array.isArray(variants)) return variants.some((variant) => takes(variant, value));
+  if (Array.isArray(variants)) return variants.some((variant) => allowsValue(variant, value));
   if (Array.isArray(values)) return values.some((each) => each === value);
   const actual = Array.isArray(value) ? 'array' : typeof value;
   return type === undefined || type === actual || (Array.isArray(type) && type.includes(actual));

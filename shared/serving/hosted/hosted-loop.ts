@@ -12,15 +12,15 @@ export interface HostedLoopParts {
   answer: HostedAnswer;
   sink: ModelSink;
   stream: boolean;
-  /** Begins to count the tokens of a turn, which is a stream of the client's format. */
-  count: () => Pick<StreamedAnswer, 'relayed' | 'tokens'>;
+  /** Creates the counter of a turn's tokens. A turn is a stream of the client's format. */
+  createCounter: () => Pick<StreamedAnswer, 'relay' | 'tokens'>;
   bounds: Pick<Registry['hosted_tools'], 'max_uses' | 'max_ms'>;
   /**
    * Requests the model's next turn.
-   * @param before the placement that served the turn before it
+   * @param previous the placement that served the previous turn; undefined for the first turn
    * @returns undefined if the caller has left
    */
-  ask: (body: Buffer, sink: ModelSink, before: Placement | undefined) => Promise<RunningRequest | undefined>;
+  ask: (body: Buffer, sink: ModelSink, previous: Placement | undefined) => Promise<RunningRequest | undefined>;
   /** Runs a call. Calls of the same turn run at the same time. */
   call: (call: HostedCall, signal: AbortSignal, onKeepAlive: () => void) => Promise<HostedOutcome>;
 }
@@ -33,18 +33,18 @@ interface Turn {
   sink: TurnSink;
 }
 
-interface BoundedParts extends HostedLoopParts {
+interface LoopParts extends HostedLoopParts {
   relay: HostedAnswer['relay'];
 }
 
 /**
- * Serves one request whose hosted tools the router runs. It requests a turn of the model, runs its calls and requests the next turn, until
- * the model answers or calls a tool of the client. When the calls or their time are used up, the model is asked to answer without further
- * calls.
+ * Serves one request whose hosted tools the router runs. The loop requests a turn of the model, runs the calls of the turn and requests the
+ * next turn, until the model answers or calls a tool of the client. When the permitted number of calls or their time is used up, the model
+ * is asked to answer without further calls.
  */
 export class HostedLoop implements RunningRequest {
   readonly finished: Promise<void>;
-  readonly #parts: BoundedParts;
+  readonly #parts: LoopParts;
   readonly #startedAt = performance.now();
   readonly #stopped = new AbortController();
   readonly #uses = new Map<HostedCall['hosted'], number>();
@@ -54,7 +54,7 @@ export class HostedLoop implements RunningRequest {
   #running: RunningRequest | undefined;
   #failure: RouterError | undefined;
 
-  private constructor(parts: BoundedParts, first: Turn | undefined) {
+  private constructor(parts: LoopParts, first: Turn | undefined) {
     this.#parts = parts;
     this.#running = first?.running;
     this.finished = this.#run(first);
@@ -63,11 +63,11 @@ export class HostedLoop implements RunningRequest {
   /**
    * Begins the answer.
    * @returns undefined if the caller has left
-   * @throws RouterError as `ask` does for the first turn, so that the refusal decides the status
+   * @throws RouterError as `ask` does for the first turn, so that a refusal decides the status of the answer
    */
   static async begin(input: HostedLoopParts): Promise<HostedLoop | undefined> {
-    const parts = { ...input, relay: boundedRelay(input.answer) };
-    if (parts.answer.approved.length > 0) return new HostedLoop(parts, undefined);
+    const parts = { ...input, relay: limitRelay(input.answer) };
+    if (parts.answer.approvedCalls.length > 0) return new HostedLoop(parts, undefined);
     const first = await requestTurn(parts, false, undefined, true);
     return first && new HostedLoop(parts, first);
   }
@@ -85,8 +85,8 @@ export class HostedLoop implements RunningRequest {
   async #run(first: Turn | undefined): Promise<void> {
     const { answer, sink, stream } = this.#parts;
     try {
-      await this.#runCalls(answer.approved);
-      await this.#takeTurns(first);
+      await this.#runCalls(answer.approvedCalls);
+      await this.#runTurns(first);
       if (this.#failure) throw this.#failure;
       if (this.#isStopped) return;
       const events = answer.finish();
@@ -97,7 +97,7 @@ export class HostedLoop implements RunningRequest {
         error instanceof RouterError
           ? error
           : new RouterError('internal', 'The answer could not be put together.', { cause: error });
-      sink.fail(this.#hadEffects ? failure.afterEffects() : failure);
+      sink.fail(this.#hadEffects ? failure.withEffects() : failure);
     }
   }
 
@@ -105,14 +105,14 @@ export class HostedLoop implements RunningRequest {
     return this.#stopped.signal.aborted;
   }
 
-  async #takeTurns(first: Turn | undefined): Promise<void> {
+  async #runTurns(first: Turn | undefined): Promise<void> {
     const { answer } = this.#parts;
     let turn = first;
-    let before: Placement | undefined;
+    let previous: Placement | undefined;
     let turns = 0;
     // Refused calls do not count as uses, so turns are limited as well.
     for (let isLast = false; !this.#isStopped; isLast = this.#isUsedUp || turns >= this.#parts.bounds.max_uses) {
-      turn ??= await requestTurn(this.#parts, isLast, before, first === undefined && before === undefined);
+      turn ??= await requestTurn(this.#parts, isLast, previous, first === undefined && previous === undefined);
       if (!turn) return this.cancel();
       this.#running = turn.running;
       if (this.#isStopped) turn.running.cancel();
@@ -126,7 +126,7 @@ export class HostedLoop implements RunningRequest {
       if (isLast) return;
       await this.#runCalls(calls);
       if (answer.isComplete) return;
-      before = servedBy;
+      previous = servedBy;
       turn = undefined;
     }
   }
@@ -142,11 +142,11 @@ export class HostedLoop implements RunningRequest {
   /** Runs the calls of a turn at the same time, and writes their outcomes in order. */
   async #runCalls(calls: readonly HostedCall[]): Promise<void> {
     const { answer, sink, stream } = this.#parts;
-    const running = calls.map((call) => this.#runCall(call));
+    const outcomes = calls.map((call) => this.#runCall(call));
     // A call that fails while another one is awaited must not be an unhandled rejection, which would end the process.
-    for (const each of running) each.catch(() => undefined);
+    for (const each of outcomes) each.catch(() => undefined);
     for (const [at, call] of calls.entries()) {
-      const outcome = await running[at];
+      const outcome = await outcomes[at];
       if (!outcome || this.#isStopped) continue;
       const events = answer.answerCall(call, outcome);
       if (stream && events !== '') sink.data(Buffer.from(events));
@@ -171,8 +171,11 @@ export class HostedLoop implements RunningRequest {
   }
 }
 
-/** @throws RouterError `upstream_failed` if the turns together are too large */
-function boundedRelay(answer: HostedAnswer): HostedAnswer['relay'] {
+/**
+ * Returns the answer's `relay` with a limit on the bytes of all turns together.
+ * @throws RouterError `upstream_failed` from the returned function, if the turns are too large
+ */
+function limitRelay(answer: HostedAnswer): HostedAnswer['relay'] {
   let bytes = 0;
   return (piece) => {
     bytes += piece.length;
@@ -182,12 +185,12 @@ function boundedRelay(answer: HostedAnswer): HostedAnswer['relay'] {
 }
 
 async function requestTurn(
-  { answer, sink, stream, relay, count, ask: askModel }: BoundedParts,
+  { answer, sink, stream, relay, createCounter, ask: askModel }: LoopParts,
   isLast: boolean,
-  before: Placement | undefined,
+  previous: Placement | undefined,
   isFirst: boolean,
 ): Promise<Turn | undefined> {
-  const turn = new TurnSink({ sink, stream, isFirst, relay, counted: count() });
-  const running = await askModel(answer.next(isLast), turn, before);
+  const turn = new TurnSink({ sink, stream, isFirst, relay, counter: createCounter() });
+  const running = await askModel(answer.writeNextRequest(isLast), turn, previous);
   return running && { running, sink: turn };
 }

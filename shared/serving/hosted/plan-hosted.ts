@@ -15,31 +15,31 @@ export interface PlanParts {
   identity: Pick<KeyIdentity, 'tiers' | 'tools'>;
   model: ResolvedModel;
   /** The tools of the MCP servers that the caller's person has linked. */
-  connected?: readonly ListedTool[];
-  /** The placements that the request would get unchanged. */
+  linkedTools?: readonly ListedTool[];
+  /** The placements of the request with its hosted tools unchanged. */
   placements: readonly Placement[];
 }
 
 /**
  * Decides who runs the hosted tools of a request.
  * @returns the tools that the router runs; an empty list if the request can do without its hosted tools; undefined if the request is sent
- * on unchanged. In that case it goes to upstreams that run the tools or, for a named model, to an upstream that may run them or explains
- * why it cannot
+ * on unchanged. An unchanged request goes to upstreams that run the tools or, for a named model, to an upstream that either runs the tools
+ * or explains why it cannot
  * @throws RouterError `unsupported_parameter` for `auto`, if nothing can run one of the tools
  */
 export function planHostedTools(hosted: HostedRequest, parts: PlanParts): RunnableTool[] | undefined {
   const { model, placements, format } = parts;
   if (placements.length > 0 && placements.every((each) => runsAll(each, hosted.tools, format))) return undefined;
-  const listed = [...listTools(parts.pools, readToolPermits(parts.identity)), ...(parts.connected ?? [])];
-  const plans = hosted.tools.map((tool) => planTool(tool, parts, listed));
+  const permittedTools = [...listTools(parts.pools, readToolPermits(parts.identity)), ...(parts.linkedTools ?? [])];
+  const plans = hosted.tools.map((tool) => planTool(tool, parts, permittedTools));
   const runnable = plans.filter((plan) => typeof plan !== 'string');
   if (hosted.tools.every(({ isOptional }, at) => typeof plans[at] !== 'string' || isOptional === true)) return runnable;
   if (model.kind === 'named' && hosted.tools.every(({ kind }) => kind !== 'mcp')) return undefined;
-  const [refused] = hosted.tools.flatMap((tool, at) => {
+  const [refusal] = hosted.tools.flatMap((tool, at) => {
     const reason = plans[at];
-    return typeof reason === 'string' ? [hosted.refusal(tool, reason)] : [];
+    return typeof reason === 'string' ? [hosted.createRefusal(tool, reason)] : [];
   });
-  throw refused;
+  throw refusal;
 }
 
 function runsAll({ pool, model }: Placement, tools: readonly HostedTool[], format: string): boolean {
@@ -51,7 +51,7 @@ function runsAll({ pool, model }: Placement, tools: readonly HostedTool[], forma
 function planTool(
   hosted: HostedTool,
   { settings, identity, pools }: PlanParts,
-  listed: readonly ListedTool[],
+  permittedTools: readonly ListedTool[],
 ): RunnableTool | string {
   if (identity.tiers && !identity.tiers.includes('tools')) return 'this key may not use tools';
   switch (hosted.kind) {
@@ -60,24 +60,27 @@ function planTool(
       const name = settings[hosted.kind]?.tool;
       if (name === undefined) return 'no tool is configured for it';
       if (isToolDenied(readToolPermits(identity), name, pools)) return `this key may not use the tool '${name}'`;
-      const tool = listed.find((each) => hasToolName(each, name));
+      const tool = permittedTools.find((each) => hasToolName(each, name));
       // A tool whose worker is not connected fails when it is called, and the model gets that error.
-      return { hosted, served: [tool ? servedTool(tool) : { name, ownName: name, description: '', inputSchema: {} }] };
+      return {
+        hosted,
+        servedTools: [tool ? toServedTool(tool) : { name, nameAtServer: name, description: '', inputSchema: {} }],
+      };
     }
     case 'mcp': {
       const { label = '', allowsTool } = hosted;
       const server = Object.hasOwn(settings.mcp, label) ? settings.mcp[label] : label;
-      const tools = listed.filter((tool) => tool.server === server).map(servedTool);
+      const tools = permittedTools.filter((tool) => tool.server === server).map(toServedTool);
       if (tools.length === 0)
         return `no connected MCP server is called '${label}' for this key, and addresses that a client names are not connected to`;
-      return { hosted, served: allowsTool ? tools.filter(({ ownName }) => allowsTool(ownName)) : tools };
+      return { hosted, servedTools: allowsTool ? tools.filter(({ nameAtServer }) => allowsTool(nameAtServer)) : tools };
     }
   }
 }
 
-function servedTool({ name, givenName = name, description, inputSchema, server }: ListedTool): ServedTool {
+function toServedTool({ name, givenName = name, description, inputSchema, server }: ListedTool): ServedTool {
   const prefix = server === undefined ? '' : `${server.replaceAll(/[^\w-]/g, '-')}_`;
-  const ownName = prefix !== '' && givenName.startsWith(prefix) ? givenName.slice(prefix.length) : givenName;
+  const nameAtServer = prefix !== '' && givenName.startsWith(prefix) ? givenName.slice(prefix.length) : givenName;
   // Schemas come from JSON.
-  return { name, ownName, description, inputSchema: inputSchema as JsonObject };
+  return { name, nameAtServer, description, inputSchema: inputSchema as JsonObject };
 }

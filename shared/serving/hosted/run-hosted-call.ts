@@ -17,7 +17,7 @@ export interface HostedCallParts extends ToolComponents {
  * Runs a call of a hosted tool on the tools tier, as a job of the caller's key.
  * @param signal aborts when the caller has left
  * @param onKeepAlive called from time to time while the tool runs
- * @returns the outcome, which may also be a tool that fails or may not run
+ * @returns the outcome, also of a tool that fails or may not run
  */
 export async function runHostedCall(
   parts: HostedCallParts,
@@ -27,102 +27,102 @@ export async function runHostedCall(
   onKeepAlive: () => void,
 ): Promise<HostedOutcome> {
   const { settings } = parts;
-  const refused = refusalOf(call);
-  if (refused) return refused;
+  const refusal = findRefusal(call);
+  if (refusal) return refusal;
   const reply = new ToolReply(() => undefined, onKeepAlive);
   try {
-    const tool = call.served.name;
+    const tool = call.servedTool.name;
     const body = Buffer.from(JSON.stringify({ tool, input: buildHostedInput(call, settings) }));
     const running = await serveTool(parts, { tool, body, stream: true }, reply, caller);
-    if (!running) return failed('unavailable', 'The client is gone.');
+    if (!running) return toFailure('unavailable', 'The client is gone.');
     const { promise: aborted, resolve } = Promise.withResolvers<undefined>();
     const onAbort = (): void => resolve(undefined);
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
     try {
       const result = await Promise.race([reply.result, aborted]);
-      return result ? toOutcome(call, result, settings) : failed('unavailable', 'The call was cancelled.');
+      return result ? toOutcome(call, result, settings) : toFailure('unavailable', 'The call was cancelled.');
     } finally {
       signal.removeEventListener('abort', onAbort);
-      // Has no effect on a call that has ended.
+      // The cancellation has no effect on a call that has ended.
       running.cancel();
       await running.finished;
     }
   } catch (error) {
     if (!(error instanceof RouterError)) throw error;
-    return failed(reasonOf(error), error.message);
+    return toFailure(toFailureReason(error), error.message);
   }
 }
 
-function refusalOf(call: HostedCall): HostedOutcome | undefined {
+function findRefusal(call: HostedCall): HostedOutcome | undefined {
   const { hosted } = call;
   if (hosted.kind === 'mcp') return undefined;
   const query = readQuery(call);
-  if (query.trim() === '') return failed('invalid_input', 'The call lacks its input.');
+  if (query.trim() === '') return toFailure('invalid_input', 'The call lacks its input.');
   if (hosted.kind === 'web_search' || (hosted.allowsUrl?.(query) ?? true)) return undefined;
-  return failed('url_not_allowed', 'The request does not allow pages of this address.');
+  return toFailure('url_not_allowed', 'The request does not allow pages of this address.');
 }
 
 function toOutcome(call: HostedCall, result: ToolResult, settings: Registry['hosted_tools']): HostedOutcome {
-  const { max_result_bytes: most, web_search: search } = settings;
+  const { max_result_bytes: maxBytes, web_search: search } = settings;
   const { hosted } = call;
-  const text = cut(textOf(result), most);
+  const text = cutText(readText(result), maxBytes);
   if (hosted.kind === 'mcp') return { kind: 'output', text, isError: result.is_error };
   if (hosted.kind === 'web_fetch' && !isAllowedPage(call, result))
-    return failed('url_not_allowed', 'The address leads to a page that the request does not allow.');
-  if (result.is_error) return failed('unavailable', text);
+    return toFailure('url_not_allowed', 'The address leads to a page that the request does not allow.');
+  if (result.is_error) return toFailure('unavailable', text);
   if (hosted.kind === 'web_fetch') return { kind: 'fetched', url: readQuery(call), text };
   const found = readSearchResults(result, search?.results);
   return {
     kind: 'found',
     results: limitResults(
       found.filter(({ url }) => hosted.allowsUrl?.(url) ?? true),
-      most,
+      maxBytes,
     ),
   };
 }
 
 /**
- * Whether the page at which a fetch ended is allowed, because redirects may have changed it. A result that names no page counts as the
- * requested page.
+ * Whether the request allows the page from which a fetch got its text, which may differ from the requested page after redirects. A result
+ * that names no page counts as the requested page.
  */
 function isAllowedPage({ hosted }: HostedCall, { structured_content: facts }: ToolResult): boolean {
   const url = facts?.['url'];
   return typeof url !== 'string' || (hosted.allowsUrl?.(url) ?? true);
 }
 
-/** Returns the texts of a result, or its data if it has none. */
-function textOf({ content, structured_content: data }: ToolResult): string {
+/** Returns the texts of a result; if it has no text, its data as JSON. */
+function readText({ content, structured_content: data }: ToolResult): string {
   const texts = content.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []));
   return texts.length > 0 || data === undefined ? texts.join('\n\n') : JSON.stringify(data);
 }
 
 /** Limits results to `most` bytes in sum. Each result gets an equal share for its text, and results that do not fit are dropped. */
-function limitResults(results: readonly SearchResult[], most: number): SearchResult[] {
-  let left = most;
+function limitResults(results: readonly SearchResult[], maxBytes: number): SearchResult[] {
+  let left = maxBytes;
   return results.flatMap((result, at) => {
     const { title, url, age = '' } = result;
-    const further = Buffer.byteLength(title + url + age);
-    const text = cut(result.text, Math.max(0, Math.floor(left / (results.length - at)) - further));
-    left -= Buffer.byteLength(text) + further;
+    const otherBytes = Buffer.byteLength(title + url + age);
+    const text = cutText(result.text, Math.max(0, Math.floor(left / (results.length - at)) - otherBytes));
+    left -= Buffer.byteLength(text) + otherBytes;
     return left < 0 ? [] : [{ ...result, text }];
   });
 }
 
 /** Returns the beginning of a text, at most `most` bytes. */
-function cut(text: string, most: number): string {
+function cutText(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text);
-  let end = Math.min(most, bytes.length);
+  let end = Math.min(maxBytes, bytes.length);
   // Drops a character that the cut has split.
   while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
   return end === bytes.length ? text : bytes.toString('utf8', 0, end);
 }
 
-function failed(reason: HostedFailure, message: string): HostedOutcome {
+function toFailure(reason: HostedFailure, message: string): HostedOutcome {
   return { kind: 'failed', reason, message };
 }
 
-function reasonOf({ code }: RouterError): HostedFailure {
+function toFailureReason({ code }: RouterError): HostedFailure {
   switch (code) {
     case 'rate_limit_exceeded':
     case 'token_limit_exceeded':

@@ -10,18 +10,18 @@ export interface TurnSinkParts {
   isFirst: boolean;
   /** Converts a piece of the turn to the client's events. */
   relay: (piece: Uint8Array) => string;
-  counted: Pick<StreamedAnswer, 'relayed' | 'tokens'>;
+  counter: Pick<StreamedAnswer, 'relay' | 'tokens'>;
 }
 
-/** Receives one turn of a model in an answer with hosted tools, and passes on the client's events. It does not end the answer. */
+/** Receives one turn of a model in an answer with hosted tools, and passes on the client's events. Does not end the answer. */
 export class TurnSink implements ModelSink {
   /** How the turn ended; undefined while it runs, and after it was cancelled. */
   ending: 'complete' | RouterError | undefined;
   /** The placement that serves the turn; undefined until it is known. */
   servedBy: Placement | undefined;
   readonly #parts: TurnSinkParts;
-  /** The error if the turn cannot be relayed. The job then fails with a router error. */
-  #thrown: RouterError | undefined;
+  /** The error of `relay`; undefined if there is none. It replaces the error with which the job then fails. */
+  #relayError: RouterError | undefined;
 
   constructor(parts: TurnSinkParts) {
     this.#parts = parts;
@@ -29,7 +29,7 @@ export class TurnSink implements ModelSink {
 
   /** The model's output in this turn, even if the client gets the answer as a whole. */
   get relayedTokens(): number {
-    return this.#parts.counted.tokens;
+    return this.#parts.counter.tokens;
   }
 
   begin(job: ServedJob): void {
@@ -57,15 +57,15 @@ export class TurnSink implements ModelSink {
   }
 
   fail(error: RouterError): void {
-    this.ending = this.#thrown ?? error;
+    this.ending = this.#relayError ?? error;
   }
 
   #relay(piece: Uint8Array): string {
     try {
-      this.#parts.counted.relayed(piece);
+      this.#parts.counter.relay(piece);
       return this.#parts.relay(piece);
     } catch (error) {
-      if (error instanceof RouterError) this.#thrown = error;
+      if (error instanceof RouterError) this.#relayError = error;
       throw error;
     }
   }

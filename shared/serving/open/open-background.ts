@@ -3,16 +3,16 @@ import { toBackgroundBounds } from '#shared/accounts/background-responses/backgr
 import { ResponseChanges } from '#shared/accounts/background-responses/response-changes.ts';
 import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
 import { readCertificates } from '#shared/core/load-config.ts';
-import type { OpenServing, OpenServingOptions } from './open-serving.ts';
+import type { ServingResources, OpenServingOptions } from './open-serving.ts';
 import type { ServingConfig } from './serving-settings.ts';
 
 export interface OpenBackgroundOptions extends Omit<OpenServingOptions, 'config' | 'role' | 'id'> {
   config: ServingConfig & Parameters<typeof toBackgroundBounds>[0];
-  serving: Pick<OpenServing, 'ownerKeys' | 'unreadable'>;
+  serving: Pick<ServingResources, 'ownerKeys' | 'reportUnreadable'>;
 }
 
 /**
- * Opens the dependencies of background responses: the limits of their store, and a Redis connection of its own that is used only for the
+ * Opens the dependencies of background responses: the limits of their store, and a separate Redis connection that is used only for the
  * changes of responses.
  */
 export function openBackground(options: OpenBackgroundOptions): {
@@ -26,7 +26,7 @@ export function openBackground(options: OpenBackgroundOptions): {
     ca: readCertificates('REDIS_CA', config.REDIS_CA),
   });
   releases.add('redis for changes', () => connection.close());
-  const { ownerKeys: keys, unreadable: report } = serving;
+  const { ownerKeys: keys, reportUnreadable: report } = serving;
   return {
     store: { bounds: toBackgroundBounds(config), keys, report },
     changes: new ResponseChanges(connection.redis, `${config.RTR_PREFIX}:`),

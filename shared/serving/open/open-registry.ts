@@ -20,11 +20,11 @@ export interface OpenRegistry extends LiveRegistry {
   /** The stored version in use; undefined for a file, and while none is stored. */
   version(): StoredVersion | undefined;
   /** Makes this process, and all others, read the newest stored version. */
-  changed(): Promise<void>;
+  announceChange(): Promise<void>;
 }
 
 /**
- * Opens the registry. If there is a file, the file is the whole registry; otherwise it follows the stored registry.
+ * Opens the registry: the file, if there is one, otherwise the newest stored version. Later changes are followed.
  * @throws ConfigError if the file is missing or invalid
  */
 export async function openRegistry({ file, versions, broker, redis, log }: OpenRegistryOptions): Promise<OpenRegistry> {
@@ -33,22 +33,22 @@ export async function openRegistry({ file, versions, broker, redis, log }: OpenR
       ...followRegistry(file, log),
       source: 'file',
       version: () => undefined,
-      changed: () => Promise.resolve(),
+      announceChange: () => Promise.resolve(),
     };
   }
   const source = {
-    newest: () => versions.findNewest(),
-    before: (number: number) => versions.findPrevious(number),
-    configOf: async (number: number) => (await versions.find(number))?.config,
+    findNewest: () => versions.findNewest(),
+    findBefore: (number: number) => versions.findPrevious(number),
+    readConfig: async (number: number) => (await versions.find(number))?.config,
   };
-  const followed = await followStoredRegistry(source, log);
-  onRegistryChange(broker, () => void followed.refresh());
-  redis.on('ready', () => void followed.refresh());
-  broker.onReconnect(() => void followed.refresh());
-  const changed = async (): Promise<void> => {
-    await followed.refresh();
+  const storedRegistry = await followStoredRegistry(source, log);
+  onRegistryChange(broker, () => void storedRegistry.refresh());
+  redis.on('ready', () => void storedRegistry.refresh());
+  broker.onReconnect(() => void storedRegistry.refresh());
+  const announceChange = async (): Promise<void> => {
+    await storedRegistry.refresh();
     // The signal is not awaited, because it never resolves without a broker. The other processes poll for changes.
     announceRegistryChange(broker).catch((error: unknown) => log.debug({ err: error }, 'a change was not announced'));
   };
-  return { ...followed, source: 'store', changed };
+  return { ...storedRegistry, source: 'store', announceChange };
 }

@@ -12,7 +12,7 @@ import type { ServingConfig } from './serving-settings.ts';
 
 export interface OpenServingFilesOptions {
   config: ServingConfig;
-  /** The name that servers show for its connections. */
+  /** The name that servers show for the connections of this process. */
   name: string;
   log: Logger;
   releases: Releases;
@@ -28,7 +28,7 @@ export async function openServingFiles(
   report: ReportUnreadable,
 ): Promise<OpenedFiles> {
   const { RTR_PREFIX: prefix } = config;
-  const opened = await openFiles({
+  const openedFiles = await openFiles({
     settings: config,
     prefix,
     openRecords: (bounds) => new FileRecords(redis, `${prefix}:`, { bounds, report }),
@@ -36,11 +36,11 @@ export async function openServingFiles(
     secrets: config.SEAL_SECRET,
     log,
   });
-  const sweep = new FileSweep(opened.files, log);
+  const sweep = new FileSweep(openedFiles.files, log);
   releases.add('file sweep', () => sweep.close());
-  return opened;
+  return openedFiles;
 
-  /** Uses a connection of its own, because a file may have hundreds of megabytes, for which jobs must not wait. */
+  /** Uses a separate connection, because a file may have hundreds of megabytes, and jobs must not wait for it. */
   async function openObjects(): Promise<JetStreamObjects> {
     const broker = await connectBroker({ ...readBrokerAccess(config), name: `${name}-files`, prefix, log });
     releases.add('broker for files', () => broker.close());

@@ -22,7 +22,7 @@ import type { ObjectStore } from '#shared/files/object-store.ts';
 import type { Releases } from '#shared/core/release.ts';
 import { openRegistry, type OpenRegistry } from './open-registry.ts';
 import { openServingFiles } from './open-serving-files.ts';
-import { dispatchSettings, type ServingConfig } from './serving-settings.ts';
+import { toDispatchSettings, type ServingConfig } from './serving-settings.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -33,31 +33,31 @@ export interface OpenServingOptions {
   role: Role;
   /** The name of this process, a subject token. */
   id: string;
-  /** The name that servers show for its connections. */
+  /** The name that servers show for the connections of this process. */
   name: string;
   log: Logger;
   releases: Releases;
 }
 
 /** The connections of a process that serves requests, and the components that use them. */
-export interface OpenServing {
+export interface ServingResources {
   redis: RedisConnection;
-  /** A connection of its own for records that may have megabytes. */
+  /** A separate connection for records that may have megabytes. */
   storedRedis: RedisConnection;
   accounts: Accounts;
   store: LostStoreWatch;
-  unreadable: ReportUnreadable;
+  reportUnreadable: ReportUnreadable;
   ownerKeys: OwnerKeys;
   /** The secrets of the cluster, newest first; empty while they are not known. */
   secrets: () => readonly Uint8Array[];
-  stored: StoredResponses;
+  storedResponses: StoredResponses;
   files: Files;
   /** The store of the files' content, for objects that are not files. */
   objects: ObjectStore;
   broker: Broker;
   workers: LiveWorkers;
   /** Resolves when the workers have had the time to announce themselves. Never rejects. */
-  announced: Promise<void>;
+  workersAnnounced: Promise<void>;
   dispatcher: Dispatcher;
   registry: OpenRegistry;
   ledger: UsageLedger;
@@ -72,21 +72,21 @@ const firstConnectMs = 1_000;
  * registry, workers and dispatcher. Registers the release of each component.
  * @throws ConfigError for an invalid URL, file or credential; an Error if no broker answers
  */
-export async function openServing(options: OpenServingOptions): Promise<OpenServing> {
+export async function openServing(options: OpenServingOptions): Promise<ServingResources> {
   const { config, role, id, name, log, releases } = options;
   const prefix = `${config.RTR_PREFIX}:`;
   const ca = readCertificates('REDIS_CA', config.REDIS_CA);
   const redis = connectRedis(config.REDIS_URL, { log, name, ca });
   releases.add('redis', () => redis.close());
-  // A response, or a list of files, may have megabytes, and keys and limits must not wait for it.
+  // Keys and limits must not wait for a response or a list of files, which may have megabytes.
   const storedRedis = connectRedis(config.REDIS_URL, {
     log: log.child({ connection: 'stored responses' }),
     name: `${name}-responses`,
     ca,
   });
   releases.add('redis for what is stored', () => storedRedis.close());
-  const unreadable = logUnreadable(log);
-  const accounts = openAccounts(redis.redis, prefix, unreadable);
+  const reportUnreadable = logUnreadable(log);
+  const accounts = openAccounts(redis.redis, prefix, reportUnreadable);
   const store = new LostStoreWatch(accounts.storeMarker, log);
   releases.add('store watch', () => store.close());
   const secret = new ClusterSecret(redis.redis, prefix, config.SEAL_SECRET);
@@ -99,19 +99,23 @@ export async function openServing(options: OpenServingOptions): Promise<OpenServ
     totalBytes: config.RESPONSES_MAX_BYTES,
     historyBytes: config.MAX_BODY_BYTES,
   };
-  const stored = new StoredResponses(storedRedis.redis, prefix, { bounds, keys: ownerKeys, report: unreadable });
+  const storedResponses = new StoredResponses(storedRedis.redis, prefix, {
+    bounds,
+    keys: ownerKeys,
+    report: reportUnreadable,
+  });
 
-  const broker = await connectAs(role, options);
+  const broker = await connectBrokerAs(role, options);
   const workers = new LiveWorkers(broker, log);
   releases.add('workers', () => workers.close());
-  const dispatcher = new Dispatcher(broker, workers, dispatchSettings(config, id), log);
+  const dispatcher = new Dispatcher(broker, workers, toDispatchSettings(config, id), log);
   releases.add('dispatcher', () => dispatcher.close());
   await dispatcher.prepare();
-  const announced = workers.requestAnnouncements();
+  const workersAnnounced = workers.requestAnnouncements();
 
-  const { files, objects } = await openServingFiles(options, storedRedis, unreadable);
+  const { files, objects } = await openServingFiles(options, storedRedis, reportUnreadable);
 
-  // If Redis is up, the registry and the prices are loaded before the first request. If it is down, its connection logs that.
+  // If Redis is up, the registry and the prices are loaded before the first request. If Redis is down, the connection logs that.
   await redis.whenReady(AbortSignal.timeout(firstConnectMs)).catch(() => undefined);
   const registry = await openRegistry({
     file: config.ROUTER_CONFIG,
@@ -121,9 +125,9 @@ export async function openServing(options: OpenServingOptions): Promise<OpenServ
     log,
   });
   releases.add('registry', () => registry.close());
-  const grant = (): void => workers.setCredentialEntries(registry.current().credentials);
-  registry.onChange(grant);
-  grant();
+  const permitModels = (): void => workers.setCredentialEntries(registry.current().credentials);
+  registry.onChange(permitModels);
+  permitModels();
   const ledger = new UsageLedger(redis.redis, prefix, log, {
     maxRequests: config.USAGE_MAX_REQUESTS,
     requestsKeptMs: config.USAGE_DAYS * dayMs,
@@ -146,11 +150,22 @@ export async function openServing(options: OpenServingOptions): Promise<OpenServ
   onPriceChange(broker, () => void prices.refresh());
   redis.redis.on('ready', () => void prices.refresh());
   await prices.refresh();
-  const kept = { redis, storedRedis, accounts, store, unreadable, ownerKeys, secrets, stored, files, objects };
-  return { ...kept, broker, workers, announced, dispatcher, registry, ledger, limits, prices };
+  const storage = {
+    redis,
+    storedRedis,
+    accounts,
+    store,
+    reportUnreadable,
+    ownerKeys,
+    secrets,
+    storedResponses,
+    files,
+    objects,
+  };
+  return { ...storage, broker, workers, workersAnnounced, dispatcher, registry, ledger, limits, prices };
 }
 
-async function connectAs(role: Role, { config, name, log, releases }: OpenServingOptions): Promise<Broker> {
+async function connectBrokerAs(role: Role, { config, name, log, releases }: OpenServingOptions): Promise<Broker> {
   const { RTR_PREFIX: prefix } = config;
   const broker = await connectBroker({ ...readBrokerAccess(config), name, prefix, log });
   releases.add('broker', () => broker.close());

@@ -125,7 +125,7 @@ export type ServingConfig = z.output<z.ZodObject<typeof servingSettings>>;
  * Builds the settings of the dispatcher.
  * @param id name of this process, a subject token
  */
-export function dispatchSettings(config: ServingConfig, id: string): DispatchSettings {
+export function toDispatchSettings(config: ServingConfig, id: string): DispatchSettings {
   return {
     ingress: id,
     timeouts: {

@@ -11,16 +11,16 @@ import type { DivisibleRequest } from '#shared/formats/divisible-request.ts';
 import type { JobDispatcher } from '../run-job.ts';
 import { isWorthSplitting, computePartSize } from './part-size.ts';
 
-const maxAtOnce = 16;
+const maxPartsAtOnce = 16;
 
 /** Approximate maximum parts of one request at one worker: one that it serves, and one on its way. */
-const maxPerWorker = 2;
+const maxPartsPerWorker = 2;
 
 interface WholeSink extends JobSink {
   hold?(bytes: number): void;
 }
 
-export interface SplitParts {
+export interface SplitDependencies {
   dispatcher: Pick<Dispatcher, 'dispatch' | 'cancel'>;
   divisible: DivisibleRequest;
   /** Fields that the registry adds to requests. */
@@ -29,9 +29,9 @@ export interface SplitParts {
 
 /** Returns a dispatcher that splits a request into parts; undefined if the request is not worth splitting. */
 export function createSplitDispatcher(
-  dispatcher: SplitParts['dispatcher'],
+  dispatcher: SplitDependencies['dispatcher'],
   divisible: DivisibleRequest | undefined,
-  defaults: SplitParts['defaults'],
+  defaults: SplitDependencies['defaults'],
 ): JobDispatcher<SplitJob> | undefined {
   if (!divisible || !isWorthSplitting(divisible.inputs)) return undefined;
   return {
@@ -42,18 +42,18 @@ export function createSplitDispatcher(
 }
 
 /**
- * Serves a request with many inputs as jobs of a few inputs each, so that all free workers of a model share it. Each part may move to
- * another worker by itself. The same model serves all parts, because vectors of two models cannot be compared. The client gets the
- * joined answers, in order, and the request is recorded once.
+ * Serves a request with many inputs as several jobs (parts) of a few inputs each, so that all free workers of a model share the request.
+ * Each part may move to another worker by itself. The same model serves all parts, because vectors of two models cannot be compared. The
+ * client gets the joined answers, in order, and the request is recorded once.
  * States: running → done, failed (a part has failed) or cancelled; then the parts that still run are cancelled.
  */
 export class SplitJob {
-  /** Resolves with the request's report once all its parts have ended. */
+  /** Resolves with the request's report once all parts have ended. */
   readonly finished: Promise<JobReport>;
-  readonly #parts: SplitParts;
+  readonly #dependencies: SplitDependencies;
   readonly #request: JobRequest;
   readonly #sink: WholeSink;
-  readonly #size: number;
+  readonly #partSize: number;
   readonly #queuedAt = performance.now();
   readonly #running = new Set<Job>();
   readonly #answers: Buffer[] = [];
@@ -61,15 +61,15 @@ export class SplitJob {
   readonly #resolve: (report: JobReport) => void;
   #state: 'running' | 'done' | 'failed' | 'cancelled' = 'running';
   #error: RouterError | undefined;
-  /** The first input that no part has yet. */
-  #next = 0;
+  /** The index of the first input that is in no part yet. */
+  #nextInput = 0;
   /** The number of parts so far. */
-  #count = 0;
+  #partCount = 0;
   /** The model that serves all parts; undefined until it is known. */
   #model: Pick<Placement, 'model' | 'pool'> | undefined;
 
-  constructor(parts: SplitParts, request: JobRequest, body: Buffer, sink: WholeSink) {
-    this.#parts = parts;
+  constructor(parts: SplitDependencies, request: JobRequest, body: Buffer, sink: WholeSink) {
+    this.#dependencies = parts;
     this.#request = request;
     this.#sink = sink;
     const { promise, resolve } = Promise.withResolvers<JobReport>();
@@ -77,8 +77,8 @@ export class SplitJob {
     this.#resolve = resolve;
     const placements = request.findPlacements(noWorkers);
     this.#model = placements.find(({ pool, model }) => countFreeSlots(pool, model) > 0) ?? placements[0];
-    this.#size = computePartSize(parts.divisible.inputs, body.length, this.#free());
-    this.#fill();
+    this.#partSize = computePartSize(parts.divisible.inputs, body.length, this.#sumFreeSlots());
+    this.#dispatchParts();
   }
 
   /** Cancels all parts because the client has left. */
@@ -96,13 +96,13 @@ export class SplitJob {
 
   #stop(state: 'failed' | 'cancelled'): void {
     this.#state = state;
-    for (const job of this.#running) this.#parts.dispatcher.cancel(job);
+    for (const job of this.#running) this.#dependencies.dispatcher.cancel(job);
   }
 
   /** Dispatches parts as long as there are free workers for them; without free workers, one part waits in the queue. */
-  #fill(): void {
-    const { inputs } = this.#parts.divisible;
-    while (this.#state === 'running' && this.#next < inputs && this.#mayHaveAnother()) this.#dispatch();
+  #dispatchParts(): void {
+    const { inputs } = this.#dependencies.divisible;
+    while (this.#state === 'running' && this.#nextInput < inputs && this.#mayHaveAnother()) this.#dispatch();
     if (this.#running.size === 0) this.#finish();
   }
 
@@ -110,81 +110,85 @@ export class SplitJob {
     const { size } = this.#running;
     if (size === 0) return true;
     // The first part determines the model.
-    if (!this.#model || size >= maxAtOnce) return false;
-    const workers = new Set(this.#place(noWorkers).flatMap(({ pool }) => [...pool.workers]));
-    return size < workers.size * maxPerWorker && this.#free() > 0;
+    if (!this.#model || size >= maxPartsAtOnce) return false;
+    const workers = new Set(this.#placePart(noWorkers).flatMap(({ pool }) => [...pool.workers]));
+    return size < workers.size * maxPartsPerWorker && this.#sumFreeSlots() > 0;
   }
 
   #dispatch(): void {
-    const { dispatcher, divisible, defaults } = this.#parts;
-    const [from, position] = [this.#next, this.#count];
-    this.#next = Math.min(divisible.inputs, from + this.#size);
-    this.#count += 1;
-    const part = { ...this.#request, findPlacements: (avoid: ReadonlySet<string>) => this.#place(avoid) };
-    const job = dispatcher.dispatch(part, divisible.part(defaults, from, this.#next), {
+    const { dispatcher, divisible, defaults } = this.#dependencies;
+    const [from, position] = [this.#nextInput, this.#partCount];
+    this.#nextInput = Math.min(divisible.inputs, from + this.#partSize);
+    this.#partCount += 1;
+    const part = { ...this.#request, findPlacements: (avoid: ReadonlySet<string>) => this.#placePart(avoid) };
+    const job = dispatcher.dispatch(part, divisible.part(defaults, from, this.#nextInput), {
       begin: () => undefined,
       data: () => undefined,
       keepAlive: () => undefined,
-      end: (bytes) => this.#keep(position, bytes),
+      end: (bytes) => this.#keepAnswer(position, bytes),
       fail: (error) => this.fail(error),
     });
     this.#running.add(job);
-    void job.finished.then((report) => this.#over(job, report));
+    void job.finished.then((report) => this.#onPartEnd(job, report));
   }
 
-  #over(job: Job, report: JobReport): void {
+  #onPartEnd(job: Job, report: JobReport): void {
     this.#running.delete(job);
     this.#reports.push(report);
     this.#model ??= report.attempt?.placement;
-    if (this.#next >= this.#parts.divisible.inputs && this.#running.size === 0 && this.#state === 'running')
-      this.#answer(job);
-    this.#fill();
+    if (this.#nextInput >= this.#dependencies.divisible.inputs && this.#running.size === 0 && this.#state === 'running')
+      this.#sendAnswer(job);
+    this.#dispatchParts();
   }
 
-  #keep(position: number, bytes: Uint8Array): void {
+  #keepAnswer(position: number, bytes: Uint8Array): void {
     try {
       this.#sink.hold?.(bytes.length);
       this.#answers[position] = Buffer.from(bytes);
     } catch (error) {
-      this.fail(asRouterError(error));
+      this.fail(toRouterError(error));
     }
   }
 
-  /** @param last the part that ended last; the answer's headers name its worker */
-  #answer(last: Job): void {
+  /** @param last the part that ended last; the headers of the answer name the worker of this part */
+  #sendAnswer(last: Job): void {
     try {
-      const whole = this.#parts.divisible.join(this.#answers, this.#usage());
+      const joinedAnswer = this.#dependencies.divisible.join(this.#answers, this.#sumUsage());
       this.#sink.begin(last);
-      this.#sink.end(whole);
+      this.#sink.end(joinedAnswer);
       this.#state = 'done';
     } catch (error) {
-      this.fail(asRouterError(error));
+      this.fail(toRouterError(error));
     }
   }
 
   /** Returns the placements of a part: those of the request, limited to the model and tier of the other parts. */
-  #place(avoid: ReadonlySet<string>): Placement[] {
+  #placePart(avoid: ReadonlySet<string>): Placement[] {
     const placements = this.#request.findPlacements(avoid);
-    const chosen = this.#model;
-    if (!chosen) return placements;
-    return placements.filter(({ model, pool }) => model === chosen.model && pool.tier === chosen.pool.tier);
+    const chosenModel = this.#model;
+    if (!chosenModel) return placements;
+    return placements.filter(({ model, pool }) => model === chosenModel.model && pool.tier === chosenModel.pool.tier);
   }
 
-  #free(): number {
-    return this.#place(noWorkers).reduce((sum, { pool, model }) => sum + Math.max(0, countFreeSlots(pool, model)), 0);
+  #sumFreeSlots(): number {
+    return this.#placePart(noWorkers).reduce(
+      (sum, { pool, model }) => sum + Math.max(0, countFreeSlots(pool, model)),
+      0,
+    );
   }
 
-  #usage() {
+  #sumUsage() {
     return this.#reports.reduce((sum, { end }) => (end ? addUsage(sum, end.usage) : sum), noUsage);
   }
 
   /**
-   * Reports the end. A request that its client has left counts its complete parts; a failed request counts nothing, like one without parts.
+   * Reports the end. If the client has left, the usage of the complete parts counts. If the request has failed, or no part was answered,
+   * nothing counts.
    */
   #finish(): void {
     const reports = this.#reports;
     const state = this.#state === 'running' ? 'failed' : this.#state;
-    const claims = reports.flatMap(({ claimedAt }) => claimedAt ?? []);
+    const claimTimes = reports.flatMap(({ claimedAt }) => claimedAt ?? []);
     const endedAt = performance.now();
     this.#resolve({
       state,
@@ -192,19 +196,19 @@ export class SplitJob {
       moves: reports.flatMap(({ moves }) => moves),
       continuations: [],
       queuedAt: this.#queuedAt,
-      claimedAt: claims.length > 0 ? Math.min(...claims) : undefined,
+      claimedAt: claimTimes.length > 0 ? Math.min(...claimTimes) : undefined,
       firstByteAt: state === 'done' ? endedAt : undefined,
       endedAt,
       attempt: (reports.findLast(({ end }) => end) ?? reports.at(-1))?.attempt,
       timeline: reports.flatMap(({ timeline }) => timeline).sort((a, b) => a.givenAt - b.givenAt),
       answerBytes: reports.reduce((sum, { answerBytes }) => sum + answerBytes, 0),
-      end: state === 'failed' ? undefined : { usage: this.#usage(), finishReason: 'stop' },
+      end: state === 'failed' ? undefined : { usage: this.#sumUsage(), finishReason: 'stop' },
       error: this.#error,
     });
   }
 }
 
-function asRouterError(error: unknown): RouterError {
+function toRouterError(error: unknown): RouterError {
   if (error instanceof RouterError) return error;
   return new RouterError('internal', 'The router failed.', { cause: error });
 }

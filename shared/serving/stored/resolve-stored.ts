@@ -11,7 +11,7 @@ import type { StoredAnswers } from '#shared/formats/stored-answers.ts';
 export interface AnswerStore {
   responses: Pick<StoredResponses, 'store' | 'find' | 'readHistory' | 'readItems' | 'delete'>;
   /** Whether answers are stored. An operator may have disabled this. */
-  stores: boolean;
+  storesAnswers: boolean;
   /** @throws RouterError `store_unavailable` while the store is known to have lost its data */
   assertIntact: () => void;
 }
@@ -25,7 +25,7 @@ export interface AnswerToStore {
 /** A request in which all references are resolved. */
 export interface ResolvedRequest {
   request: ClientRequest;
-  /** Fields for its worker, see `withFields`; undefined for none. */
+  /** Fields that are added to the request for the worker, see `withFields`; undefined if there are none. */
   fields: Readonly<Record<string, Json>> | undefined;
   /** Bytes that the request has in addition to the client's body. */
   addedBytes: number;
@@ -33,7 +33,8 @@ export interface ResolvedRequest {
   toStore: AnswerToStore | undefined;
 }
 
-export function refersToStored({ store }: Pick<ClientRequest, 'store'>): boolean {
+/** Whether a request refers to stored answers or items. */
+export function refersToStoredAnswers({ store }: Pick<ClientRequest, 'store'>): boolean {
   return store !== undefined && (store.previous !== undefined || store.references.length > 0);
 }
 
@@ -47,7 +48,7 @@ const noItems: ReadonlyMap<string, JsonObject> = new Map();
  * `context_length_exceeded` for a history that is too long, `store_unavailable`, `overloaded`, or as `read` of the format does
  */
 export async function resolveStored(
-  { responses, stores, assertIntact }: AnswerStore,
+  { responses, storesAnswers, assertIntact }: AnswerStore,
   format: Pick<ClientFormat, 'read' | 'stored'>,
   operation: ClientRoute['operation'],
   request: ClientRequest,
@@ -57,26 +58,27 @@ export async function resolveStored(
   const { store: storeRequest } = request;
   if (!storeRequest || !format.stored) return { request, fields: undefined, addedBytes: 0, toStore: undefined };
   const { previous, references } = storeRequest;
-  if (!stores) assertStoreless(storeRequest);
-  const refers = refersToStored(request);
-  if (refers) assertIntact();
-  const items = references.length === 0 ? noItems : itemsFound(await responses.readItems(owner, references));
+  if (!storesAnswers) assertStoreless(storeRequest);
+  const hasReferences = refersToStoredAnswers(request);
+  if (hasReferences) assertIntact();
+  const items = references.length === 0 ? noItems : requireItems(await responses.readItems(owner, references));
   const history =
-    previous === undefined ? [] : historyFound(await responses.readHistory(owner, previous), format.stored);
-  const isStored = stores && operation === 'generate' && storeRequest.store !== false;
+    previous === undefined ? [] : requireHistory(await responses.readHistory(owner, previous), format.stored);
+  const isStored = storesAnswers && operation === 'generate' && storeRequest.store !== false;
   const fields = format.stored.storeField(isStored);
-  if (!refers && !isStored) return { request, fields, addedBytes: 0, toStore: undefined };
+  if (!hasReferences && !isStored) return { request, fields, addedBytes: 0, toStore: undefined };
   const input = storeRequest.input(items, seed);
-  const body = refers ? storeRequest.resolved(history, input) : undefined;
-  const whole = body ? format.read(body, operation) : request;
+  const body = hasReferences ? storeRequest.writeResolved(history, input) : undefined;
+  const wholeRequest = body ? format.read(body, operation) : request;
   return {
-    request: whole,
+    request: wholeRequest,
     fields,
     addedBytes: body?.length ?? 0,
     toStore: isStored ? { input, previous } : undefined,
   };
 }
 
+/** Returns the request with fields that the router adds for the worker. */
 export function withFields(request: ClientRequest, fields: ResolvedRequest['fields']): ClientRequest {
   if (!fields) return request;
   const repeated = request.repeated && { ...request.repeated, ...fields };
@@ -93,24 +95,24 @@ function assertStoreless({ store, previous, references }: NonNullable<ClientRequ
   );
 }
 
-function itemsFound(found: SearchResult<Map<string, JsonObject>>): Map<string, JsonObject> {
-  if (found === 'too long') throw tooLong('input');
-  if ('found' in found) return found.found;
+function requireItems(result: SearchResult<Map<string, JsonObject>>): Map<string, JsonObject> {
+  if (result === 'too long') throw tooLongError('input');
+  if ('found' in result) return result.found;
   throw new RouterError(
     'not_found',
-    `Item with id '${found.missing}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`,
+    `Item with id '${result.missing}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`,
     { param: 'input' },
   );
 }
 
-function historyFound(found: SearchResult<StoredResponse[]>, { output: outputOf }: StoredAnswers): JsonObject[] {
-  if (found === 'too long') throw tooLong('previous_response_id');
-  if ('found' in found) return found.found.flatMap(({ input, response }) => [...input, ...outputOf(response)]);
-  throw new RouterError('previous_response_not_found', `Previous response with id '${found.missing}' not found.`, {
+function requireHistory(result: SearchResult<StoredResponse[]>, { readOutput: outputOf }: StoredAnswers): JsonObject[] {
+  if (result === 'too long') throw tooLongError('previous_response_id');
+  if ('found' in result) return result.found.flatMap(({ input, response }) => [...input, ...outputOf(response)]);
+  throw new RouterError('previous_response_not_found', `Previous response with id '${result.missing}' not found.`, {
     param: 'previous_response_id',
   });
 }
 
-function tooLong(param: string): RouterError {
+function tooLongError(param: string): RouterError {
   return new RouterError('context_length_exceeded', 'The stored conversation is too long for one request.', { param });
 }

@@ -4,8 +4,8 @@ import type { StorableAnswer, StoredAnswers } from '#shared/formats/stored-answe
 import type { Caller } from '../caller.ts';
 import type { ModelSink } from '../serve-model.ts';
 import type { AnswerToStore } from './resolve-stored.ts';
-import type { AnswerStorer } from './store-answers.ts';
-import type { StoreQueueBudget } from './storing-room.ts';
+import type { AnswerStorer } from './answer-storer.ts';
+import type { StoreQueueBudget } from './store-queue-budget.ts';
 
 /** Maximum bytes of an answer that is held back while it is stored. */
 const maxBytes = 8 * 1024 * 1024;
@@ -16,7 +16,7 @@ const emptyBytes = Buffer.alloc(0);
 export interface StoringOptions {
   format: StoredAnswers;
   stream: boolean;
-  /** Whether the caller has left. Then its answer is not stored. */
+  /** Whether the caller has left. The answer is then not stored. */
   isGone: () => boolean;
   /** Stores the answer. Never rejects, and waits for a bounded time. */
   store: (answer: StorableAnswer) => Promise<void>;
@@ -27,13 +27,13 @@ export interface StoringOptions {
   onNoRoom: () => void;
 }
 
-export interface StoredAnswerParts {
+export interface StoringSinkParts {
   caller: Pick<Caller, 'requestId' | 'isGone'>;
   owner: string;
   format: StoredAnswers;
   stream: boolean;
   toStore: AnswerToStore;
-  storer: Pick<AnswerStorer, 'store' | 'room' | 'countTooLarge' | 'countNoRoom'>;
+  storer: Pick<AnswerStorer, 'store' | 'queueBudget' | 'countTooLarge' | 'countNoRoom'>;
 }
 
 /**
@@ -46,8 +46,8 @@ export class StoringSink implements ModelSink {
   /** The beginning of a line that was passed on without its end. The last event may begin in it. */
   #line = emptyBytes;
   /** The part of the last event that was passed on already. */
-  #begun = emptyBytes;
-  #held: Buffer[] | undefined;
+  #passedStart = emptyBytes;
+  #heldPieces: Buffer[] | undefined;
   #heldBytes = 0;
   /** Whether the answer will not be stored, so that its last event is passed on at once. */
   #isGivenUp = false;
@@ -78,7 +78,7 @@ export class StoringSink implements ModelSink {
   }
 
   data(bytes: Uint8Array): void {
-    if (this.#held) this.#hold(bytes);
+    if (this.#heldPieces) this.#hold(bytes);
     else this.#pass(bytes);
   }
 
@@ -88,7 +88,7 @@ export class StoringSink implements ModelSink {
 
   fail(error: RouterError): void {
     this.#release();
-    this.#held = undefined;
+    this.#heldPieces = undefined;
     this.#sink.fail(error);
   }
 
@@ -98,7 +98,7 @@ export class StoringSink implements ModelSink {
     if (answer && !this.#options.isGone()) await this.#options.store(answer);
     this.#release();
     try {
-      for (const piece of this.#held ?? []) this.#sink.data(piece);
+      for (const piece of this.#heldPieces ?? []) this.#sink.data(piece);
       this.#sink.end(last);
     } catch (thrown) {
       this.#sink.fail(new RouterError('internal', 'The answer could not be sent.', { cause: thrown }));
@@ -107,16 +107,16 @@ export class StoringSink implements ModelSink {
 
   /** Parses the event that ends the stream, which may be among its last bytes. */
   #lastEvent(last: Buffer): StorableAnswer | undefined {
-    const { lastEventOffset: lastEventAt, readLastEvent } = this.#options.format;
+    const { findLastEvent: lastEventAt, readLastEvent } = this.#options.format;
     if (this.#isGivenUp) return undefined;
-    if (this.#held) return readLastEvent(Buffer.concat([this.#begun, ...this.#held, last]));
+    if (this.#heldPieces) return readLastEvent(Buffer.concat([this.#passedStart, ...this.#heldPieces, last]));
     const whole = Buffer.concat([this.#line, last]);
     const at = lastEventAt(whole);
     return at === -1 ? undefined : readLastEvent(whole.subarray(at));
   }
 
   #pass(bytes: Uint8Array): void {
-    const { lastEventOffset: lastEventAt, lastEventMarkBytes: lastEventMark } = this.#options.format;
+    const { findLastEvent: lastEventAt, lastEventMarkBytes: lastEventMark } = this.#options.format;
     const line = this.#line;
     // Only very long events are split between pieces.
     const whole = line.length === 0 ? bytes : Buffer.concat([line, bytes]);
@@ -126,11 +126,11 @@ export class StoringSink implements ModelSink {
       this.#line = bytes.at(-1) === lineBreak ? emptyBytes : Buffer.from(lastLine(whole).subarray(0, lastEventMark));
       return;
     }
-    const passed = Math.max(0, at - line.length);
-    if (passed > 0) this.#sink.data(bytes.subarray(0, passed));
-    this.#begun = at < line.length ? line : emptyBytes;
-    this.#held = [];
-    this.#hold(bytes.subarray(passed));
+    const passedBytes = Math.max(0, at - line.length);
+    if (passedBytes > 0) this.#sink.data(bytes.subarray(0, passedBytes));
+    this.#passedStart = at < line.length ? line : emptyBytes;
+    this.#heldPieces = [];
+    this.#hold(bytes.subarray(passedBytes));
   }
 
   #hold(bytes: Uint8Array): void {
@@ -139,17 +139,17 @@ export class StoringSink implements ModelSink {
     const isTooLarge = this.#heldBytes + bytes.length > maxBytes;
     if (!isTooLarge && room.take(bytes.length)) {
       this.#heldBytes += bytes.length;
-      // The bytes are copied, because the owner of the memory may reuse it.
-      this.#held?.push(Buffer.from(bytes));
+      // The bytes are copied, because the caller may use their memory again.
+      this.#heldPieces?.push(Buffer.from(bytes));
       return;
     }
     if (isTooLarge) onTooLarge();
     else onNoRoom();
     this.#isGivenUp = true;
     this.#release();
-    for (const piece of this.#held ?? []) this.#sink.data(piece);
-    this.#held = [];
-    this.#begun = emptyBytes;
+    for (const piece of this.#heldPieces ?? []) this.#sink.data(piece);
+    this.#heldPieces = [];
+    this.#passedStart = emptyBytes;
     this.#sink.data(bytes);
   }
 
@@ -163,15 +163,16 @@ function lastLine(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(bytes.lastIndexOf(lineBreak) + 1);
 }
 
-export function createStoringSink(sink: ModelSink, answer: StoredAnswerParts): ModelSink {
+/** Creates a sink that stores an answer through the process's `AnswerStorer`. */
+export function createStoringSink(sink: ModelSink, answer: StoringSinkParts): ModelSink {
   const { caller, owner, format, stream, toStore, storer } = answer;
   const { requestId } = caller;
   return new StoringSink(sink, {
     format,
     stream,
     isGone: () => caller.isGone(),
-    store: (read) => storer.store({ requestId, owner, format, ...read, toStore }),
-    room: storer.room,
+    store: (storable) => storer.store({ requestId, owner, format, ...storable, toStore }),
+    room: storer.queueBudget,
     onTooLarge: () => storer.countTooLarge(requestId),
     onNoRoom: () => storer.countNoRoom(requestId),
   });

@@ -14,8 +14,8 @@ import { fillUsage, readChatUsage, writeChatUsage } from '#shared/formats/chat/u
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { parseUpstreamEvent, parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
 import { CustomCalls } from '../vocabulary/custom-calls.ts';
-import { chatEnding } from '#shared/formats/chat/stream-additions.ts';
-import { dataEvent } from '#shared/formats/sse/encode.ts';
+import { writeChatEnding } from '#shared/formats/chat/stream-additions.ts';
+import { writeDataEvent } from '#shared/formats/sse/encode.ts';
 import type { Ending, AnswerContext, StreamTranslation } from '../translation.ts';
 import { countRequestedChoices, toChoiceIndex } from './requested-choices.ts';
 import { probeText, ChunkTemplate } from './chunk-template.ts';
@@ -111,7 +111,7 @@ export class ChatToChatStream implements StreamTranslation {
     });
     const last = this.#stamp({ ...this.#heldChunk });
     last['choices'] = ended;
-    const text = chatEnding(last, writeChatUsage(usage, this.#usage), this.#answerContext.usageChunk);
+    const text = writeChatEnding(last, writeChatUsage(usage, this.#usage), this.#answerContext.usageChunk);
     return { text: roleChunk + inputs + text, ending: { usage, finishReason } };
   }
 
@@ -230,7 +230,7 @@ export class ChatToChatStream implements StreamTranslation {
 
   #write(chunk: JsonObject, choices: JsonObject[]): string {
     chunk['choices'] = choices;
-    return dataEvent(JSON.stringify(this.#stamp(chunk)));
+    return writeDataEvent(JSON.stringify(this.#stamp(chunk)));
   }
 
   #stamp(chunk: JsonObject): JsonObject {

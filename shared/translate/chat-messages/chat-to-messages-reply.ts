@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { fillUsage, writeChatUsage, chatUsageDetails } from '#shared/formats/chat/usage.ts';
+import { fillUsage, writeChatUsage, writeChatUsageDetails } from '#shared/formats/chat/usage.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import { upstreamErrorFromMessagesEvent } from '../upstreams/messages/upstream-error.ts';
 import { readMessagesUsage } from '#shared/formats/messages/usage.ts';
@@ -52,7 +52,7 @@ export function chatToMessagesReply(
       created: answerContext.created,
       model: answerContext.model,
       choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason }],
-      usage: writeChatUsage(usage, chatUsageDetails(usage)),
+      usage: writeChatUsage(usage, writeChatUsageDetails(usage)),
     },
     ending: { usage, finishReason },
   };

@@ -1,13 +1,13 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { fillUsage, writeChatUsage, chatUsageDetails } from '#shared/formats/chat/usage.ts';
+import { fillUsage, writeChatUsage, writeChatUsageDetails } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { upstreamErrorFromMessagesEvent } from '../upstreams/messages/upstream-error.ts';
 import { readMessagesUsage, overlayUsage } from '#shared/formats/messages/usage.ts';
 import type { ToolCallPiece } from '../upstreams/chat/tool-call-assembler.ts';
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
-import { chatEnding } from '#shared/formats/chat/stream-additions.ts';
-import { dataEvent } from '#shared/formats/sse/encode.ts';
+import { writeChatEnding } from '#shared/formats/chat/stream-additions.ts';
+import { writeDataEvent } from '#shared/formats/sse/encode.ts';
 import type { Ending, AnswerContext, StreamTranslation } from '../translation.ts';
 import { readRefusalText, toFinishReason } from '../vocabulary/stop-reason.ts';
 import { CustomCalls } from '../vocabulary/custom-calls.ts';
@@ -80,10 +80,10 @@ export class ChatToMessagesStream implements StreamTranslation {
       prompt: this.#answerContext.promptTokens,
       completion: () => estimateTokensOfBytes(this.#outputBytes),
     });
-    const written = writeChatUsage(usage, chatUsageDetails(usage));
+    const written = writeChatUsage(usage, writeChatUsageDetails(usage));
     const rest = this.#customCalls?.takeUnsentInputs() ?? [];
     const inputs = rest.length === 0 ? '' : this.#writeChunk({ tool_calls: rest });
-    const text = inputs + chatEnding(this.#createChunk({}, finishReason), written, this.#answerContext.usageChunk);
+    const text = inputs + writeChatEnding(this.#createChunk({}, finishReason), written, this.#answerContext.usageChunk);
     return { text, ending: { usage, finishReason } };
   }
 
@@ -167,7 +167,7 @@ export class ChatToMessagesStream implements StreamTranslation {
     const first = !this.#hasStarted;
     this.#hasStarted = true;
     this.#hasContent ||= Object.keys(delta).length > 0;
-    return dataEvent(
+    return writeDataEvent(
       JSON.stringify(this.#createChunk(first ? { role: 'assistant', content: '', ...delta } : delta, null)),
     );
   }

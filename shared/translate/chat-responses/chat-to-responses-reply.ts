@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { chatUsageDetails, fillUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
+import { writeChatUsageDetails, fillUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import type { Ending, AnswerContext } from '../translation.ts';
 import { joinWrittenText } from '../upstreams/chat/reasoning.ts';
@@ -55,7 +55,7 @@ export function chatToResponsesReply(
       created: answerContext.created,
       model: answerContext.model,
       choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason }],
-      usage: writeChatUsage(usage, chatUsageDetails(usage)),
+      usage: writeChatUsage(usage, writeChatUsageDetails(usage)),
     },
     ending: { usage, finishReason },
   };

@@ -1,9 +1,9 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { chatEnding } from '#shared/formats/chat/stream-additions.ts';
-import { chatUsageDetails, fillUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
+import { writeChatEnding } from '#shared/formats/chat/stream-additions.ts';
+import { writeChatUsageDetails, fillUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
-import { dataEvent } from '#shared/formats/sse/encode.ts';
+import { writeDataEvent } from '#shared/formats/sse/encode.ts';
 import type { Ending, AnswerContext, StreamTranslation } from '../translation.ts';
 import type { ToolCallPiece } from '../upstreams/chat/tool-call-assembler.ts';
 import type { ResponsesPiece } from '../upstreams/responses/item-pieces.ts';
@@ -50,8 +50,8 @@ export class ChatToResponsesStream implements StreamTranslation {
     const empty = [...this.#callsWithoutArguments]
       .map((index) => this.#writeChunk(createCallDelta(index, '{}')))
       .join('');
-    const written = writeChatUsage(usage, chatUsageDetails(usage));
-    const text = chatEnding(this.#createChunk({}, finishReason), written, this.#answerContext.usageChunk);
+    const written = writeChatUsage(usage, writeChatUsageDetails(usage));
+    const text = writeChatEnding(this.#createChunk({}, finishReason), written, this.#answerContext.usageChunk);
     return { text: empty + text, ending: { usage, finishReason } };
   }
 
@@ -91,7 +91,7 @@ export class ChatToResponsesStream implements StreamTranslation {
   #writeChunk(delta: JsonObject): string {
     const first = !this.#hasStarted;
     this.#hasStarted = true;
-    return dataEvent(
+    return writeDataEvent(
       JSON.stringify(this.#createChunk(first ? { role: 'assistant', content: '', ...delta } : delta, null)),
     );
   }

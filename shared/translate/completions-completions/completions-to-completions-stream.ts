@@ -1,9 +1,9 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { chatEnding } from '#shared/formats/chat/stream-additions.ts';
+import { writeChatEnding } from '#shared/formats/chat/stream-additions.ts';
 import { fillUsage, readChatUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
-import { dataEvent } from '#shared/formats/sse/encode.ts';
+import { writeDataEvent } from '#shared/formats/sse/encode.ts';
 import type { Ending, AnswerContext, StreamTranslation } from '../translation.ts';
 import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
@@ -54,7 +54,7 @@ export class CompletionsToCompletionsStream implements StreamTranslation {
     const written = { ...rest, id, object: 'text_completion', created, model, choices };
     const before = this.#takeHeld();
     if (!choices.some(({ finish_reason: reason }) => reason !== null))
-      return before + dataEvent(JSON.stringify(written));
+      return before + writeDataEvent(JSON.stringify(written));
     this.#heldChunk = written;
     return before;
   }
@@ -67,7 +67,7 @@ export class CompletionsToCompletionsStream implements StreamTranslation {
       completion: () => estimateTokensOfBytes(this.#outputBytes),
     });
     const finishReason = readFinishReason(this.#upstreamFinishReason, false);
-    const text = chatEnding(this.#heldChunk, writeChatUsage(usage, this.#usage), this.#answerContext.usageChunk);
+    const text = writeChatEnding(this.#heldChunk, writeChatUsage(usage, this.#usage), this.#answerContext.usageChunk);
     return { text, ending: { usage, finishReason } };
   }
 
@@ -93,6 +93,6 @@ export class CompletionsToCompletionsStream implements StreamTranslation {
   #takeHeld(): string {
     const held = this.#heldChunk;
     this.#heldChunk = undefined;
-    return held ? dataEvent(JSON.stringify(held)) : '';
+    return held ? writeDataEvent(JSON.stringify(held)) : '';
   }
 }

@@ -1,12 +1,12 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { noUsage } from '#shared/core/usage.ts';
-import { chatEnding } from '#shared/formats/chat/stream-additions.ts';
+import { writeChatEnding } from '#shared/formats/chat/stream-additions.ts';
 import { fillUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
 import { completionsFormat } from '#shared/formats/completions/completions-format.ts';
 import type { CompletionsRequest } from '#shared/formats/completions/request.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
-import { dataEvent } from '#shared/formats/sse/encode.ts';
+import { writeDataEvent } from '#shared/formats/sse/encode.ts';
 import { ruledFields } from '../field-rule.ts';
 import type { Ending, AnswerContext, StreamTranslation, ModelTraits, Translation } from '../translation.ts';
 import { unsupportedInChat } from '../unsupported.ts';
@@ -121,11 +121,11 @@ class InfillStream implements StreamTranslation {
       throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
     const { choice, usage, finishReason } = readAnswer(this.#last, this.#answerContext, this.#text);
     const last = { ...createHead(this.#answerContext), choices: [choice] };
-    const text = chatEnding(last, writeChatUsage(usage), this.#answerContext.usageChunk);
+    const text = writeChatEnding(last, writeChatUsage(usage), this.#answerContext.usageChunk);
     return { text, ending: { usage, finishReason } };
   }
 
   #write(choice: JsonObject): string {
-    return dataEvent(JSON.stringify({ ...createHead(this.#answerContext), choices: [choice] }));
+    return writeDataEvent(JSON.stringify({ ...createHead(this.#answerContext), choices: [choice] }));
   }
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#shared/core/json.ts';
-import { messagesNeeds } from '#shared/formats/messages/needs.ts';
+import { computeMessagesNeeds } from '#shared/formats/messages/needs.ts';
 import type { MessagesMessage, MessagesRequest } from '#shared/formats/messages/request.ts';
 
 /** The result of an edit: the messages after it, and what it has cleared. */
@@ -11,5 +11,5 @@ export interface ContextEdit {
 
 /** Estimates the input tokens of the request with this history. */
 export function estimateHistoryTokens(request: MessagesRequest, messages: MessagesMessage[]): number {
-  return messagesNeeds({ ...request, messages }).inputTokens;
+  return computeMessagesNeeds({ ...request, messages }).inputTokens;
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
-import { textBlock, toolUseBlock } from '#shared/formats/messages/message-object.ts';
-import { namedEvent } from '#shared/formats/sse/encode.ts';
+import { createTextBlock, createToolUseBlock } from '#shared/formats/messages/message-object.ts';
+import { writeNamedEvent } from '#shared/formats/sse/encode.ts';
 import type { Block, BlockWriter } from '../blocks/block-queue.ts';
 import type { ReturnedReasoning } from '../upstreams/chat/returned-reasoning.ts';
 import { writeReturnedSignature } from '../vocabulary/returned-signature.ts';
@@ -74,7 +74,7 @@ export class MessagesBlockWriter implements BlockWriter<TextKind> {
   }
 
   #event(type: string, fields: JsonObject): string {
-    return namedEvent(type, JSON.stringify({ type, index: this.#index, ...fields }));
+    return writeNamedEvent(type, JSON.stringify({ type, index: this.#index, ...fields }));
   }
 }
 
@@ -89,11 +89,11 @@ export function createRedactedBlock(
 function createBeginning({ kind, call }: Block<TextKind>): JsonObject {
   switch (kind) {
     case 'text':
-      return textBlock('');
+      return createTextBlock('');
     case 'thinking':
       return { type: 'thinking', thinking: '', signature: '' };
     default:
-      return toolUseBlock(messagesToolId(call?.id ?? ''), call?.name ?? '', {});
+      return createToolUseBlock(messagesToolId(call?.id ?? ''), call?.name ?? '', {});
   }
 }
 

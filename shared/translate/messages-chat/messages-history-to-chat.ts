@@ -1,5 +1,5 @@
 import type { ChatContent, ChatMessage, ChatPart, ChatToolCall } from '#shared/formats/chat/request.ts';
-import { hostedResultText } from '#shared/formats/messages/hosted/hosted-result-text.ts';
+import { readHostedResultText } from '#shared/formats/messages/hosted/hosted-result-text.ts';
 import { isHostedName, isHostedResult } from '#shared/formats/messages/hosted/hosted-block.ts';
 import type {
   MessagesBlock,
@@ -120,7 +120,7 @@ function assistantMessages(content: string | MessagesBlock[], param: string, tra
     if (isHostedResult(block)) {
       if (!isEmpty(draft)) messages.push(toMessage(draft));
       draft = emptyDraft();
-      messages.push({ role: 'tool', tool_call_id: block.tool_use_id, content: hostedResultText(block) });
+      messages.push({ role: 'tool', tool_call_id: block.tool_use_id, content: readHostedResultText(block) });
     } else if (block.type === 'server_tool_use' && isHostedName(block.name)) {
       // A call that was cut off has no result, and engines refuse such a call.
       if (answeredIds.has(block.id)) draft.calls.push(toCall(block));

@@ -12,7 +12,7 @@ import { ReasoningCollector, type ReturnedReasoning } from '../upstreams/chat/re
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { fillUsage, readChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
-import { messageObject, textBlock, toolUseBlock } from '#shared/formats/messages/message-object.ts';
+import { createMessageObject, createTextBlock, createToolUseBlock } from '#shared/formats/messages/message-object.ts';
 import type { Ending, AnswerContext } from '../translation.ts';
 import { editReportFields } from '../context/edit-context.ts';
 import { writeReturnedSignature } from '../vocabulary/returned-signature.ts';
@@ -55,7 +55,7 @@ export function messagesToChatReply(
   });
   return {
     body: {
-      ...messageObject({
+      ...createMessageObject({
         id: answerContext.id,
         model: answerContext.model,
         content,
@@ -103,7 +103,7 @@ function toThinkingBlocks(
 
 /** Returns the text blocks. A refusal is text of the model, so it becomes a text block, too. */
 function toTextBlocks({ content, refusal }: JsonObject): JsonObject[] {
-  return [content, refusal].flatMap((text) => (typeof text === 'string' && text !== '' ? [textBlock(text)] : []));
+  return [content, refusal].flatMap((text) => (typeof text === 'string' && text !== '' ? [createTextBlock(text)] : []));
 }
 
 function assignToolCalls(message: JsonObject, answerContext: AnswerContext): ToolCallPiece[] {
@@ -114,5 +114,5 @@ function assignToolCalls(message: JsonObject, answerContext: AnswerContext): Too
 }
 
 function toToolUse({ id, name, arguments: text }: ToolCallPiece): JsonObject {
-  return toolUseBlock(messagesToolId(id), name ?? '', toolInput(text));
+  return createToolUseBlock(messagesToolId(id), name ?? '', toolInput(text));
 }

@@ -8,10 +8,10 @@ import { ReasoningCollector } from '../upstreams/chat/returned-reasoning.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { fillUsage, readChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
-import { endingFields, messageObject } from '#shared/formats/messages/message-object.ts';
+import { createEndingFields, createMessageObject } from '#shared/formats/messages/message-object.ts';
 import { writeMessagesUsage } from '#shared/formats/messages/usage.ts';
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
-import { namedEvent } from '#shared/formats/sse/encode.ts';
+import { writeNamedEvent } from '#shared/formats/sse/encode.ts';
 import { BlockQueue, type Block } from '../blocks/block-queue.ts';
 import { MessagesBlockWriter, type TextKind } from './messages-block-writer.ts';
 import type { Ending, AnswerContext, StreamTranslation } from '../translation.ts';
@@ -84,7 +84,7 @@ export class MessagesToChatStream implements StreamTranslation {
       prompt: this.#answerContext.promptTokens,
       completion: () => estimateTokensOfBytes(this.#outputBytes),
     });
-    const delta = endingFields({
+    const delta = createEndingFields({
       stop_reason: stopReason,
       stop_sequence: stopReason === 'stop_sequence' ? this.#stopSequence : null,
     });
@@ -113,7 +113,7 @@ export class MessagesToChatStream implements StreamTranslation {
       completion: () => 0,
     });
     const { id, model } = this.#answerContext;
-    const message = messageObject({
+    const message = createMessageObject({
       id,
       model,
       content: [],
@@ -190,5 +190,5 @@ function hasText({ content, refusal }: JsonObject): boolean {
 }
 
 function writeEvent(data: JsonObject & { type: string }): string {
-  return namedEvent(data.type, JSON.stringify(data));
+  return writeNamedEvent(data.type, JSON.stringify(data));
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ChatTool } from '#shared/formats/chat/request.ts';
-import { describedTool } from '#shared/formats/messages/client-tools.ts';
+import { describeClientTool } from '#shared/formats/messages/client-tools.ts';
 import type { MessagesRequest, MessagesTool } from '#shared/formats/messages/request.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
 import { resolveOfferedTools } from '../context/offered-tools.ts';
@@ -22,7 +22,7 @@ export function messagesToolsToChat(request: MessagesRequest): JsonObject {
 }
 
 function translateTool(tool: MessagesTool, at: number): ChatTool {
-  const { type, name, description, input_schema: schema, strict } = describedTool(tool);
+  const { type, name, description, input_schema: schema, strict } = describeClientTool(tool);
   if (type !== undefined && type !== null && type !== 'custom') {
     throw unsupportedInMessages(`tools.${at}.type`, `tools of type '${type}', which run on the upstream`);
   }

@@ -1,5 +1,5 @@
 import type { RouterError } from '#shared/core/errors.ts';
-import { hostedBlockText } from '#shared/formats/messages/hosted/hosted-block.ts';
+import { writeHostedBlockText } from '#shared/formats/messages/hosted/hosted-block.ts';
 import type { MessagesBlock, MessagesRequest } from '#shared/formats/messages/request.ts';
 import type { ModelTraits } from '../translation.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
@@ -55,7 +55,7 @@ function toTurnBlocks(content: string | MessagesBlock[], param: string, takesIma
   return content.flatMap((block, at): TurnBlock[] => {
     if (block.type === 'thinking' || block.type === 'redacted_thinking') return [];
     if (block.type === 'text') return [{ type: 'text', text: block.text }];
-    const hosted = hostedBlockText(block);
+    const hosted = writeHostedBlockText(block);
     if (hosted !== undefined) return [{ type: 'text', text: hosted }];
     if (block.type === 'image' && takesImages) return [{ type: 'image', source: block.source }];
     throw unsupportedBlockError(block.type, `${param}.${at}.type`);

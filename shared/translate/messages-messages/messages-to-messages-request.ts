@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import type { MessagesBlock, MessagesMessage, MessagesRequest } from '#shared/formats/messages/request.ts';
-import { hostedBlockText, isOwnHostedBlock } from '#shared/formats/messages/hosted/hosted-block.ts';
+import { writeHostedBlockText, isOwnHostedBlock } from '#shared/formats/messages/hosted/hosted-block.ts';
 import { isOwnCitation } from '#shared/formats/messages/hosted/result-citations.ts';
 import type { ModelTraits } from '../translation.ts';
 import { withoutMark } from './signature-marks.ts';
@@ -44,7 +44,7 @@ function withoutForeignBlocks(message: MessagesMessage, { origin }: ModelTraits)
 }
 
 function replaceOwnContent(block: MessagesBlock): MessagesBlock {
-  const text = isOwnHostedBlock(block) ? hostedBlockText(block) : undefined;
+  const text = isOwnHostedBlock(block) ? writeHostedBlockText(block) : undefined;
   if (text !== undefined) return { type: 'text', text };
   if (findOwnCitations(block).length === 0) return block;
   const { citations, ...rest } = block as JsonObject;

@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { upstreamErrorFromMessagesEvent } from '../upstreams/messages/upstream-error.ts';
 import { readMessagesUsage, overlayUsage } from '#shared/formats/messages/usage.ts';
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
-import { namedEvent } from '#shared/formats/sse/encode.ts';
+import { writeNamedEvent } from '#shared/formats/sse/encode.ts';
 import type { Ending, AnswerContext, StreamTranslation } from '../translation.ts';
 import { toFinishReason } from '../vocabulary/stop-reason.ts';
 import { withMarkInText } from './signature-marks.ts';
@@ -66,7 +66,7 @@ export class MessagesToMessagesStream implements StreamTranslation {
       throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
     }
     const finishReason = toFinishReason(this.#stopReason, this.#hasToolCalls);
-    const text = this.#isComplete ? '' : namedEvent('message_stop', '{"type":"message_stop"}');
+    const text = this.#isComplete ? '' : writeNamedEvent('message_stop', '{"type":"message_stop"}');
     return { text, ending: { usage: readMessagesUsage(this.#usage), finishReason } };
   }
 
@@ -82,13 +82,13 @@ export class MessagesToMessagesStream implements StreamTranslation {
     this.#hasStarted = true;
     this.#usage = overlayUsage(this.#usage, message['usage']);
     const changedMessage = { ...message, id: this.#answerContext.id, model: this.#answerContext.model };
-    return namedEvent('message_start', JSON.stringify({ ...event, message: changedMessage }));
+    return writeNamedEvent('message_start', JSON.stringify({ ...event, message: changedMessage }));
   }
 }
 
 /** Writes an event. Data of several lines is written as one line, so that it stays one event. */
 function writeEvent(type: string, data: string): string {
-  return namedEvent(type, data.includes('\n') ? JSON.stringify(parseUpstreamEvent(data)) : data);
+  return writeNamedEvent(type, data.includes('\n') ? JSON.stringify(parseUpstreamEvent(data)) : data);
 }
 
 /** Whether a block or a delta is an empty text. Blocks of other types count as content even if they are empty. */

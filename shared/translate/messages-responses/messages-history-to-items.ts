@@ -1,5 +1,5 @@
 import { isHostedName, isHostedResult } from '#shared/formats/messages/hosted/hosted-block.ts';
-import { hostedResultText } from '#shared/formats/messages/hosted/hosted-result-text.ts';
+import { readHostedResultText } from '#shared/formats/messages/hosted/hosted-result-text.ts';
 import type { MessagesBlock, MessagesMessage, TextBlock, ToolResultBlock } from '#shared/formats/messages/request.ts';
 import type { ResponsesItem, ResponsesPart } from '#shared/formats/responses/request.ts';
 import { isToolChange } from '../context/offered-tools.ts';
@@ -98,7 +98,7 @@ function translateAssistantBlock(block: MessagesBlock, param: string, { model, o
   switch (block.type) {
     case 'web_search_tool_result':
     case 'web_fetch_tool_result':
-      return [{ type: 'function_call_output', call_id: block.tool_use_id, output: hostedResultText(block) }];
+      return [{ type: 'function_call_output', call_id: block.tool_use_id, output: readHostedResultText(block) }];
     case 'server_tool_use':
     case 'tool_use': {
       const { type, id, name, input } = block;

@@ -2,7 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { fillUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
-import { messageObject, textBlock, toolUseBlock } from '#shared/formats/messages/message-object.ts';
+import { createMessageObject, createTextBlock, createToolUseBlock } from '#shared/formats/messages/message-object.ts';
 import { editReportFields } from '../context/edit-context.ts';
 import type { Ending, AnswerContext } from '../translation.ts';
 import { readResponseFinishReason } from '../upstreams/responses/response-finish-reason.ts';
@@ -37,7 +37,7 @@ export function messagesToResponsesReply(
   });
   return {
     body: {
-      ...messageObject({
+      ...createMessageObject({
         id: answerContext.id,
         model: answerContext.model,
         content: pieces.flatMap((piece) => toBlocks(piece, answerContext)),
@@ -54,7 +54,7 @@ function toBlocks(piece: ResponsesPiece, answerContext: AnswerContext): JsonObje
   switch (piece.kind) {
     case 'text':
     case 'refusal':
-      return piece.text === '' ? [] : [textBlock(piece.text)];
+      return piece.text === '' ? [] : [createTextBlock(piece.text)];
     // The piece `thought` carries the same text.
     case 'thinking':
       return [];
@@ -67,7 +67,7 @@ function toBlocks(piece: ResponsesPiece, answerContext: AnswerContext): JsonObje
     }
     case 'call': {
       const { id, name, arguments: text } = piece.call;
-      return [toolUseBlock(messagesToolId(id), name ?? '', toolInput(text))];
+      return [createToolUseBlock(messagesToolId(id), name ?? '', toolInput(text))];
     }
   }
 }

@@ -2,9 +2,9 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { fillUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
-import { endingFields, messageObject } from '#shared/formats/messages/message-object.ts';
+import { createEndingFields, createMessageObject } from '#shared/formats/messages/message-object.ts';
 import { writeMessagesUsage } from '#shared/formats/messages/usage.ts';
-import { namedEvent } from '#shared/formats/sse/encode.ts';
+import { writeNamedEvent } from '#shared/formats/sse/encode.ts';
 import { BlockQueue, type Block } from '../blocks/block-queue.ts';
 import { MessagesBlockWriter, type TextKind } from '../messages-chat/messages-block-writer.ts';
 import { editReportFields } from '../context/edit-context.ts';
@@ -55,7 +55,7 @@ export class MessagesToResponsesStream implements StreamTranslation {
       prompt: this.#answerContext.promptTokens,
       completion: () => estimateTokensOfBytes(this.#outputBytes),
     });
-    const delta = endingFields({ stop_reason: toStopReason(finishReason, null), stop_sequence: null });
+    const delta = createEndingFields({ stop_reason: toStopReason(finishReason, null), stop_sequence: null });
     const text =
       this.#blocks.closeAll() +
       writeEvent({
@@ -77,7 +77,7 @@ export class MessagesToResponsesStream implements StreamTranslation {
     this.#hasStarted = true;
     const usage = fillUsage(undefined, { prompt: this.#answerContext.promptTokens, completion: () => 0 });
     const { id, model } = this.#answerContext;
-    const message = messageObject({
+    const message = createMessageObject({
       id,
       model,
       content: [],
@@ -122,5 +122,5 @@ export class MessagesToResponsesStream implements StreamTranslation {
 }
 
 function writeEvent(data: JsonObject & { type: string }): string {
-  return namedEvent(data.type, JSON.stringify(data));
+  return writeNamedEvent(data.type, JSON.stringify(data));
 }

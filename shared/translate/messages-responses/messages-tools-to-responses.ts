@@ -1,5 +1,5 @@
 import type { JsonObject } from '#shared/core/json.ts';
-import { describedTool } from '#shared/formats/messages/client-tools.ts';
+import { describeClientTool } from '#shared/formats/messages/client-tools.ts';
 import type { MessagesRequest, MessagesTool, MessagesToolChoice } from '#shared/formats/messages/request.ts';
 import type { ResponsesFunctionTool } from '#shared/formats/responses/request.ts';
 import { resolveOfferedTools } from '../context/offered-tools.ts';
@@ -21,7 +21,7 @@ export function messagesToolsToResponses(request: MessagesRequest): JsonObject {
 }
 
 function toFunctionTool(tool: MessagesTool, at: number): ResponsesFunctionTool {
-  const { type, name, description, input_schema: schema, strict } = describedTool(tool);
+  const { type, name, description, input_schema: schema, strict } = describeClientTool(tool);
   if (type !== undefined && type !== null && type !== 'custom') {
     throw unsupportedInMessages(`tools.${at}.type`, `tools of type '${type}', which run on the upstream`);
   }

@@ -1,4 +1,4 @@
-import { withFunctionCallsAt, hasOutcome } from '#shared/formats/responses/hosted/plain-items.ts';
+import { withFunctionCallsAt, hasOutcome } from '#shared/formats/responses/hosted/with-function-calls.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject } from '#shared/core/json.ts';
 import type { ChatMessage, ChatPart } from '#shared/formats/chat/request.ts';

@@ -1,4 +1,4 @@
-import { withFunctionCallsAt, hasOutcome } from '#shared/formats/responses/hosted/plain-items.ts';
+import { withFunctionCallsAt, hasOutcome } from '#shared/formats/responses/hosted/with-function-calls.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { MessagesBlock, TextBlock } from '#shared/formats/messages/request.ts';
 import type {

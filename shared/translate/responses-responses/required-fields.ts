@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { repeatedFields } from '#shared/formats/responses/response-object.ts';
+import { readRepeatedFields } from '#shared/formats/responses/response-object.ts';
 import type { AnswerContext } from '../translation.ts';
 
 /** Fields of every response object that some servers leave out, with the values that they have if they are not set. */
@@ -17,7 +17,7 @@ const optionalFields: JsonObject = {
  */
 export function withRequiredFields(response: JsonObject, { model, created, recalled }: AnswerContext): JsonObject {
   if (response['tools'] !== undefined) return response;
-  const repeated = isJsonObject(recalled?.['repeated']) ? recalled['repeated'] : repeatedFields({});
+  const repeated = isJsonObject(recalled?.['repeated']) ? recalled['repeated'] : readRepeatedFields({});
   const { usage } = response;
   return {
     ...optionalFields,

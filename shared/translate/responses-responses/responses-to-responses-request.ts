@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import { isOwnHostedItem, withFunctionCallsAt } from '#shared/formats/responses/hosted/plain-items.ts';
+import { isOwnHostedItem, withFunctionCallsAt } from '#shared/formats/responses/hosted/with-function-calls.ts';
 import type { ResponsesItem, ResponsesReasoning, ResponsesRequest } from '#shared/formats/responses/request.ts';
 import { ruledFields } from '../field-rule.ts';
 import { expandCompaction, expandSummaries } from '../responses/compaction.ts';

@@ -2,7 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { fillUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
-import { namedEvent } from '#shared/formats/sse/encode.ts';
+import { writeNamedEvent } from '#shared/formats/sse/encode.ts';
 import type { Ending, AnswerContext, StreamTranslation } from '../translation.ts';
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
 import { isToolCall, readResponseFinishReason } from '../upstreams/responses/response-finish-reason.ts';
@@ -102,7 +102,7 @@ export class ResponsesToResponsesStream implements StreamTranslation {
   }
 
   #writeEvent(type: string, data: string): string {
-    return namedEvent(type, markEncrypted(data, this.#answerContext.origin));
+    return writeNamedEvent(type, markEncrypted(data, this.#answerContext.origin));
   }
 
   #setRouterFields(event: JsonObject): JsonObject {

@@ -1,4 +1,4 @@
-import { repeatedFields } from '#shared/formats/responses/response-object.ts';
+import { readRepeatedFields } from '#shared/formats/responses/response-object.ts';
 import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
 import { requestsCompaction } from '../responses/compaction.ts';
 import { toRecalledRequest } from '../responses/recalled-request.ts';
@@ -17,7 +17,7 @@ export const responsesToResponses: Translation = {
   requestRules,
   answerRules,
   passesHeaders: true,
-  recall: (body) => (requestsCompaction(body) ? toRecalledRequest(body) : { repeated: repeatedFields(body) }),
+  recall: (body) => (requestsCompaction(body) ? toRecalledRequest(body) : { repeated: readRepeatedFields(body) }),
   request: responsesToResponsesRequest,
   reply: responsesToResponsesReply,
   stream: (answerContext) => {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
-import { repeatedFields } from '#shared/formats/responses/response-object.ts';
+import { readRepeatedFields } from '#shared/formats/responses/response-object.ts';
 import { requestsCompaction } from './compaction.ts';
 import { type CalledTool, flattenTools } from './flatten-tools.ts';
 
@@ -22,7 +22,7 @@ export interface RecalledRequest extends JsonObject {
 export function toRecalledRequest(body: JsonObject): RecalledRequest {
   const request = body as ResponsesRequest;
   return {
-    repeated: repeatedFields(request),
+    repeated: readRepeatedFields(request),
     tools: Object.fromEntries(flattenTools(request).called),
     summarizes: typeof (request.reasoning?.summary ?? request.reasoning?.['generate_summary']) === 'string',
     // A later request may refer to a stored answer, whose thinking must then be complete.

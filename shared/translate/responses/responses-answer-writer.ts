@@ -2,7 +2,7 @@ import type { JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { ResponseEvents } from '#shared/formats/responses/response-events.ts';
-import { responseObject, type ResponseState } from '#shared/formats/responses/response-object.ts';
+import { createResponseObject, type ResponseState } from '#shared/formats/responses/response-object.ts';
 import { writeResponsesUsage } from '#shared/formats/responses/usage.ts';
 import { BlockQueue } from '../blocks/block-queue.ts';
 import type { Ending, AnswerContext } from '../translation.ts';
@@ -146,7 +146,7 @@ export class ResponsesAnswerWriter {
 
   #createResponse(state: Pick<ResponseState, 'status'> & Partial<ResponseState>): JsonObject {
     const { id, model, created } = this.#answerContext;
-    return responseObject({ id, model, created, repeated: this.#repeated, ...state });
+    return createResponseObject({ id, model, created, repeated: this.#repeated, ...state });
   }
 }
 

@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { noUsage, type Usage } from '#shared/core/usage.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import type { TranscriptionRequest } from '#shared/formats/transcriptions/request.ts';
-import { soundSeconds } from '#shared/formats/transcriptions/sound-seconds.ts';
+import { estimateSoundSeconds } from '#shared/formats/transcriptions/sound-seconds.ts';
 import { neverStreamed } from '../never-streamed.ts';
 import type { Ending, AnswerContext, Translation } from '../translation.ts';
 import type { HttpUpstreamFormat } from '../upstream-format.ts';
@@ -18,7 +18,7 @@ export function createSoundTranslation(client: ClientFormat, upstream: HttpUpstr
     requestRules,
     answerRules,
     passesHeaders: false,
-    recall: (body) => ({ seconds: soundSeconds((body as TranscriptionRequest).file) }),
+    recall: (body) => ({ seconds: estimateSoundSeconds((body as TranscriptionRequest).file) }),
     request: (body, { model }) => ({ ...body, model }),
     // The transcription of silence is empty.
     bytes: { ending: (answerContext) => computeEnding(answerContext, {}), mayBeEmpty: true },

@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { Json } from '#shared/core/json.ts';
-import { contextOverflow, outputTooLarge, type Overflow } from '#shared/formats/context-overflow.ts';
+import { createOverflowError, createOutputLimitError, type Overflow } from '#shared/formats/context-overflow.ts';
 import { rejectionDetails, type RejectedCapability } from '#shared/formats/rejected-capability.ts';
 import type { RawHeaders } from '#shared/core/pick-headers.ts';
 import { readSpentAllowance, readWait } from './limit-texts.ts';
@@ -41,7 +41,7 @@ export function upstreamError(fields: UpstreamErrorFields): RouterError {
       if (spent) return rateLimitError(spent);
       if (outOfMoney.test(text)) return failureError(outOfMoneyStatus, text);
       const overflowFound = overflow ?? readOverflowText(text);
-      if (overflowFound !== undefined) return contextOverflow(overflowFound);
+      if (overflowFound !== undefined) return createOverflowError(overflowFound);
       // llama.cpp in router mode: the worker has requested a model that was unloaded shortly before.
       if (text.startsWith('model is not loaded')) return failureError(status, text);
       const tooLarge = readOutputLimit(text);
@@ -72,7 +72,7 @@ export function upstreamError(fields: UpstreamErrorFields): RouterError {
       });
     default: {
       const overflowFound = status >= 500 ? (overflow ?? readOverflowText(text)) : undefined;
-      if (overflowFound !== undefined) return contextOverflow(overflowFound);
+      if (overflowFound !== undefined) return createOverflowError(overflowFound);
       const fault = readRequestFault(text);
       if (fault) return refusalError(text, { param, code }, fault.missing);
       return failureError(status, text);
@@ -128,10 +128,10 @@ function readOutputLimit(message: string): RouterError | undefined {
     /is too large: (\d+)\. This model supports at most (\d+) completion tokens/.exec(message) ?? [];
   if (requested !== undefined && max !== undefined) {
     const text = `max_tokens: ${requested} > ${max}, which is the maximum allowed number of output tokens for this model`;
-    return outputTooLarge(text, Number(max));
+    return createOutputLimitError(text, Number(max));
   }
   const maximum = outputLimitTexts.map((text) => text.exec(message)?.[1]).find((digits) => digits !== undefined);
-  return maximum === undefined ? undefined : outputTooLarge(message, Number(maximum));
+  return maximum === undefined ? undefined : createOutputLimitError(message, Number(maximum));
 }
 
 /**

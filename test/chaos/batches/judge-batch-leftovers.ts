@@ -16,7 +16,7 @@ export async function judgeBatchLeftovers({ prefix, redis }: ChaosCluster, s3: T
   const jobs = new BackgroundJobs({ url: redis.url, prefix: `${prefix}:`, log: silentLog });
   let left = '';
   const isClean = async (): Promise<boolean> => {
-    const counts = await jobs.counts();
+    const counts = await jobs.countAll();
     const objects = objectsIn(s3);
     // Scheduled jobs always wait for their next time.
     const ofBatches = Object.entries(counts).filter(([queue]) => queue.startsWith('batch-'));

@@ -58,7 +58,7 @@ export const requestPath: readonly PathLayer[] = [
       { file: 'shared/serving/resolve-model.ts', job: "finds what the model's name stands for" },
       { file: 'shared/serving/key-permits.ts', job: 'which models and tiers the key allows' },
       { file: 'shared/serving/choose-lanes.ts', job: 'pools that can serve it, best first' },
-      { file: 'shared/serving/why-no-lane.ts', job: 'the error where no pool can' },
+      { file: 'shared/serving/explain-no-lane.ts', job: 'the error where no pool can' },
       { file: 'shared/serving/reserve.ts', job: 'reserves the most that it may cost' },
       { file: 'shared/serving/record-request.ts', job: 'commits, counts, logs the finished request', ...wired },
       { file: 'shared/accounts/ledger/usage-ledger.ts', job: 'writes its record to Redis, in batches' },

@@ -1,7 +1,7 @@
 import { Hedges } from '#shared/serving/hedging/hedges.ts';
 import { Registry } from 'prom-client';
-import { watchFiles } from '#shared/files/watch-files.ts';
-import { showRelease, watchDependencies } from '#shared/core/metrics/service-registry.ts';
+import { registerFileMetrics } from '#shared/files/watch-files.ts';
+import { registerReleaseGauge, registerDependencyGauges } from '#shared/core/metrics/service-registry.ts';
 import { WorkerMetrics } from '#shared/worker/worker-metrics.ts';
 import { addProcessMetrics } from '#services/cli-worker/process-set/process-set.ts';
 import { addServerMetrics } from '#services/tools-worker/mcp/mcp-link.ts';
@@ -34,10 +34,10 @@ export type MeasuredPart = 'ingress' | 'batch-runner' | 'worker';
 /** Returns the router's own metrics of a component, without the default metrics of Node and the process. */
 export function definedMetrics(part: MeasuredPart): DefinedMetric[] {
   const registry = new Registry();
-  showRelease(registry, part);
-  watchDependencies(registry, {});
+  registerReleaseGauge(registry, part);
+  registerDependencyGauges(registry, {});
   const files = { uploads: { stored: 0, refused: 0, failed: 0 }, storedBytes: 0, totalBytes: async () => 0 };
-  if (part !== 'worker') watchFiles(registry, files);
+  if (part !== 'worker') registerFileMetrics(registry, files);
   if (part === 'ingress') {
     const empty = { bytes: 0, count: 0, backlog: 0, dropped: 0, reserved: 0, uncommitted: 0, givenUp: 0 };
     void new RequestMetrics(registry, []);
@@ -65,7 +65,7 @@ export function definedMetrics(part: MeasuredPart): DefinedMetric[] {
     registerWebhookMetrics(registry, async () => 0);
     registerMailMetrics(registry, async () => 0);
     registerRunnerGauges(registry, {
-      jobs: { counts: () => Promise.reject(new Error('there are no queues')) },
+      jobs: { countAll: () => Promise.reject(new Error('there are no queues')) },
       batches: { listOpen: () => Promise.resolve([]) },
       slots: { running: 0, preemptions: 0 },
       workers: new Map(),

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { JsonObject } from '#shared/core/json.ts';
-import { namedEvent } from '#shared/formats/sse/encode.ts';
+import { writeNamedEvent } from '#shared/formats/sse/encode.ts';
 import { serveHttp } from '../servers/serve-http.ts';
 
 export interface MessagesCall {
@@ -87,7 +87,7 @@ function messageOf(content: JsonObject[], usage: JsonObject, { model }: JsonObje
 
 function streamOf(message: JsonObject, content: JsonObject[], usage: JsonObject): string {
   return messageEvents(message, content, usage)
-    .map((event) => namedEvent(event.type, JSON.stringify(event)))
+    .map((event) => writeNamedEvent(event.type, JSON.stringify(event)))
     .join('');
 }
 

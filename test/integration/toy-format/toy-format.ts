@@ -5,7 +5,7 @@ import type { ClientFormat, RequestParameters } from '#shared/formats/client-for
 import { digestConversation } from '#shared/formats/conversation.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import { readJsonRequest } from '#shared/formats/json-request.ts';
-import { namedEvent } from '#shared/formats/sse/encode.ts';
+import { writeNamedEvent } from '#shared/formats/sse/encode.ts';
 import type { StreamedAnswer } from '#shared/formats/sse/streamed-answer.ts';
 
 const toySchema = z.looseObject({
@@ -71,7 +71,7 @@ class ToyStream implements StreamedAnswer {
     return this.#events;
   }
 
-  relayed(piece: Uint8Array): Uint8Array {
+  relay(piece: Uint8Array): Uint8Array {
     this.#events += Buffer.from(piece).toString().split('\n\n').length - 1;
     return piece;
   }
@@ -86,6 +86,6 @@ class ToyStream implements StreamedAnswer {
 
   #next(name: string, fields: object): string {
     this.#events += 1;
-    return namedEvent(name, JSON.stringify({ n: this.#events, ...fields }));
+    return writeNamedEvent(name, JSON.stringify({ n: this.#events, ...fields }));
   }
 }

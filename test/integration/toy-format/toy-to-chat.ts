@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { namedEvent } from '#shared/formats/sse/encode.ts';
+import { writeNamedEvent } from '#shared/formats/sse/encode.ts';
 import { chatToChat } from '#shared/translate/chat-chat/chat-to-chat.ts';
 import type { Ending, AnswerContext, StreamTranslation, Translation } from '#shared/translate/translation.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
@@ -74,6 +74,6 @@ class ToyToChatStream implements StreamTranslation {
 
   #next(name: string, fields: object): string {
     this.#events += 1;
-    return namedEvent(name, JSON.stringify({ n: this.#events, ...fields }));
+    return writeNamedEvent(name, JSON.stringify({ n: this.#events, ...fields }));
   }
 }

@@ -7,7 +7,7 @@ import { BatchWork } from '#shared/accounts/batches/batch-work.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { BackgroundWorker } from '#shared/background/background-worker.ts';
-import { endingJob } from '#shared/background/batch-jobs.ts';
+import { createEndingJob } from '#shared/background/batch-jobs.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { chatLine } from '../../helpers/batches/batch-clients.ts';
 import { chooseAction, takeSecret } from '../../helpers/console/page-actions.ts';
@@ -148,9 +148,9 @@ describe('the console', () => {
       const worker = stopAfterTest(new BackgroundWorker({ access, queue: 'batch-endings', concurrency: 1, handle }));
       const jobs = stopAfterTest(new BackgroundJobs(access));
       const id = uniqueName('batch_1');
-      await jobs.add(endingJob(id));
+      await jobs.add(createEndingJob(id));
       // A later attempt waits for long enough to be looked at.
-      await until(() => worker.failed >= 4);
+      await until(() => worker.failures >= 4);
       await page.goto('/admin/background');
       const row = new RegExp(`^${id} batch-endings 4 .* The storage for files is away\\. `);
       await page.getByRole('row', { name: row }).waitFor();
@@ -158,7 +158,7 @@ describe('the console', () => {
       isBroken = false;
       await page.getByRole('button', { name: `Repeat now: ${id}` }).click();
       await page.getByText('No job fails').waitFor();
-      await until(() => expect(worker.completed).toBe(1));
+      await until(() => expect(worker.completions).toBe(1));
     });
 
     it('have files, which are uploaded, downloaded and deleted, within a quota', async () => {

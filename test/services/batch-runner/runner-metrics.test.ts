@@ -20,7 +20,7 @@ async function metricsOf(...open: BatchRecord[]): Promise<string[]> {
 async function metricsWith(listOpen: () => Promise<BatchRecord[]>): Promise<string[]> {
   const registry = new Registry();
   const slots = { running: 0, preemptions: 0 };
-  registerRunnerGauges(registry, { jobs: { counts: away }, batches: { listOpen }, slots, workers: new Map() });
+  registerRunnerGauges(registry, { jobs: { countAll: away }, batches: { listOpen }, slots, workers: new Map() });
   return (await registry.metrics()).split('\n');
 }
 

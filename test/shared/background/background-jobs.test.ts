@@ -9,7 +9,7 @@ import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { readAllValues } from '../../helpers/accounts/read-all-values.ts';
 import { stopAfterTest } from '../../helpers/stop-after-test.ts';
 import { until } from '../../helpers/until.ts';
-import { sliceJob } from '#shared/background/batch-jobs.ts';
+import { createSliceJob } from '#shared/background/batch-jobs.ts';
 
 interface Data {
   name: string;
@@ -38,16 +38,18 @@ describe('background work', () => {
     work('batch-slices', handle);
     await until(() => done.length === 3);
     expect(done).toEqual(['first', 'second', 'end']);
-    await until(async () => Object.values(await jobs.counts()).every(({ waiting, active }) => waiting + active === 0));
+    await until(async () =>
+      Object.values(await jobs.countAll()).every(({ waiting, active }) => waiting + active === 0),
+    );
     expect(await stored()).not.toContain('"name"');
   });
 
   it('returns the priority of the next job', async () => {
     const { jobs } = open();
-    expect(await jobs.nextPriority('batch-slices')).toBe(0);
+    expect(await jobs.findNextPriority('batch-slices')).toBe(0);
     await jobs.add(job('batch-slices', 'second', 12));
     await jobs.add(job('batch-slices', 'first', 7));
-    expect(await jobs.nextPriority('batch-slices')).toBe(7);
+    expect(await jobs.findNextPriority('batch-slices')).toBe(7);
     expect(await jobs.countWaiting('batch-slices')).toBe(2);
   });
 
@@ -61,8 +63,8 @@ describe('background work', () => {
       if (name === 'fails' && before === 0) throw new Error('no luck');
     });
     for (const name of ['later', 'fails']) await jobs.add(job('batch-slices', name));
-    await until(() => worker.completed === 2);
-    expect([attempts.length, worker.failed]).toEqual([4, 1]);
+    await until(() => worker.completions === 2);
+    expect([attempts.length, worker.failures]).toEqual([4, 1]);
   });
 
   it('that fails is named with its reason, and can be tried again before its time', async () => {
@@ -87,7 +89,7 @@ describe('background work', () => {
     expect(await jobs.listFailing('batch-validations', 5)).toEqual([]);
     isBroken = false;
     await jobs.tryNow({ queue: 'batch-endings', id: 'a' });
-    await until(() => worker.completed === 1);
+    await until(() => worker.completions === 1);
     expect(await jobs.tryNow({ queue: 'batch-endings', id: 'a' })).toBe(false);
     expect(await jobs.listFailing('batch-endings', 5)).toEqual([]);
   });
@@ -95,10 +97,10 @@ describe('background work', () => {
   it('is added once while it waits, and again when it is done', async () => {
     const { jobs, work } = open();
     for (let time = 0; time < 2; time += 1) await jobs.add(job('batch-validations', 'a'));
-    expect((await jobs.counts())['batch-validations']).toEqual({ waiting: 1, active: 0, delayed: 0, failed: 0 });
+    expect((await jobs.countAll())['batch-validations']).toEqual({ waiting: 1, active: 0, delayed: 0, failed: 0 });
     const done: string[] = [];
     const worker = work('batch-validations', async ({ name }) => void done.push(name));
-    await until(() => worker.completed === 1);
+    await until(() => worker.completions === 1);
     await jobs.add(job('batch-validations', 'a'));
     await until(() => done.length === 2);
   });
@@ -118,7 +120,7 @@ describe('background work', () => {
     const spanMs = (at.at(-1) ?? 0) - (at[0] ?? 0);
     expect(at.length).toBeLessThanOrEqual(Math.floor(spanMs / everyMs) + 2);
     // One may be due at this moment.
-    await until(async () => expect((await jobs.counts()).scheduled).toMatchObject({ waiting: 0, failed: 0 }));
+    await until(async () => expect((await jobs.countAll()).scheduled).toMatchObject({ waiting: 0, failed: 0 }));
     const { redis } = await openKeyStore();
     for (const name of await redis.keys(`${prefix}*`)) await redis.del(name);
     const before = at.length;
@@ -136,7 +138,7 @@ describe('background work', () => {
 function order(batches: Record<string, { slices: number; ofOwner: number }>): string {
   return Object.entries(batches)
     .flatMap(([id, { slices, ofOwner }]) =>
-      Array.from({ length: slices }, (_, slice) => sliceJob(id, slice, { ofOwner })),
+      Array.from({ length: slices }, (_, slice) => createSliceJob(id, slice, { ofOwner })),
     )
     .toSorted((a, b) => (a.priority ?? 0) - (b.priority ?? 0))
     .map(({ id }) => id.slice(0, 1))
@@ -154,7 +156,7 @@ it('several batches of one owner progress together as one of another owner does'
 
 it('a stream of short batches does not hold back a long one, and need not wait for its end', () => {
   const jobs = (id: string, slices: number, next = 0) =>
-    Array.from({ length: slices }, (_, slice) => sliceJob(id, slice, { ofOwner: 1, next }));
+    Array.from({ length: slices }, (_, slice) => createSliceJob(id, slice, { ofOwner: 1, next }));
   const waiting = jobs('long', 20);
   const done: string[] = [];
   const isLongOver = (): boolean => !waiting.some(({ data }) => data.batch === 'long');

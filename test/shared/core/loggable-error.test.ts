@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
 import { JsonRpcError } from '#services/cli-worker/process/json-rpc-peer.ts';
-import { loggableError } from '#shared/core/loggable-error.ts';
+import { toLoggableError } from '#shared/core/loggable-error.ts';
 
 const secret = 'what the client said';
 
@@ -23,14 +23,14 @@ describe('an error in a log line', () => {
     ['one that a CLI worded', new RouterError('upstream_failed', 'The CLI refused.', { cause: worded })],
     ['one whose cause quotes', new RouterError('internal', 'The router failed.', { cause: parseFailure() })],
   ])('does not quote a client or a model: %s', (_, error) => {
-    const line = JSON.stringify(loggableError(error));
+    const line = JSON.stringify(toLoggableError(error));
     expect(line).not.toContain(secret.slice(0, 8));
     expect(line).toContain('"type"');
   });
 
   it('contains the facts that an operator needs', () => {
     const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' });
-    const logged = loggableError(new RouterError('upstream_failed', 'The engine is away.', { cause: refused }));
+    const logged = toLoggableError(new RouterError('upstream_failed', 'The engine is away.', { cause: refused }));
     const cause = { code: 'ECONNREFUSED', message: 'connect ECONNREFUSED 127.0.0.1:1' };
     expect(logged).toMatchObject({
       type: 'RouterError',

@@ -7,7 +7,7 @@ const start = Date.UTC(2026, 10, 24);
 function rateOf(...looks: string[]): ProgressRate {
   const rate = new ProgressRate();
   for (const [second = 0, done = 0] of looks.map((look) => look.split(':').map(Number)))
-    rate.note(done, start + second * 1_000);
+    rate.addSample(done, start + second * 1_000);
   return rate;
 }
 
@@ -23,7 +23,7 @@ describe('the rate of progress', () => {
 
   it('is known from the first sample on if the begin is known', () => {
     const rate = new ProgressRate(start);
-    rate.note(50, start + 10_000);
+    rate.addSample(50, start + 10_000);
     expect(rate.perSecond).toBe(5);
   });
 
@@ -35,14 +35,14 @@ describe('the rate of progress', () => {
     [0, undefined],
   ])('is given in the unit that fits: %d in ten seconds', (done, text) => {
     const rate = new ProgressRate(start);
-    rate.note(done, start + 10_000);
+    rate.addSample(done, start + 10_000);
     expect(rate.text).toBe(text);
   });
 
   it('gives the time when everything is done, unless nothing progresses', () => {
-    expect(rateOf('0:0', '10:50').endsAt(100)).toBe(start + 20_000);
-    expect(rateOf('0:50', '10:50').endsAt(100)).toBeUndefined();
-    expect(rateOf('0:0', '10:100').endsAt(100)).toBe(start + 10_000);
+    expect(rateOf('0:0', '10:50').estimateEnd(100)).toBe(start + 20_000);
+    expect(rateOf('0:50', '10:50').estimateEnd(100)).toBeUndefined();
+    expect(rateOf('0:0', '10:100').estimateEnd(100)).toBe(start + 10_000);
   });
 
   it('restarts when the clock was set back, or less is done than before', () => {

@@ -7,7 +7,7 @@ import { loadConfig } from '#shared/core/load-config.ts';
 import { fileSettings } from '#shared/files/file-settings.ts';
 import { Files, type FilesDependencies } from '#shared/files/files.ts';
 import { openFiles } from '#shared/files/open-files.ts';
-import { watchFiles } from '#shared/files/watch-files.ts';
+import { registerFileMetrics } from '#shared/files/watch-files.ts';
 import { silentLog as log } from '../../helpers/silent-log.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { allOf, failingAfter, inPieces } from '../../helpers/files/bytes.ts';
@@ -115,7 +115,7 @@ describe('files', () => {
   it('are counted for the metrics: those stored with their bytes, those refused, those that failed', async () => {
     const { add, files } = await open({ ownerBytes: 5 * mebibyte, fileBytes: 3 * mebibyte });
     const registry = new Registry();
-    watchFiles(registry, files);
+    registerFileMetrics(registry, files);
     await add(inPieces(randomBytes(2 * mebibyte)));
     await expect(add(inPieces(randomBytes(4 * mebibyte)))).rejects.toMatchObject({ code: 'body_too_large' });
     await add(inPieces(randomBytes(2 * mebibyte)));

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { chatNeeds } from '#shared/formats/chat/needs.ts';
+import { computeChatNeeds } from '#shared/formats/chat/needs.ts';
 import { parseChatRequest } from '#shared/formats/chat/parse-chat-request.ts';
-import { messagesNeeds } from '#shared/formats/messages/needs.ts';
+import { computeMessagesNeeds } from '#shared/formats/messages/needs.ts';
 import { parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
 import { said } from '../../helpers/formats/said.ts';
 
 const user = said('user', 'hi');
-const chat = (fields: object) => chatNeeds(parseChatRequest({ model: 'm', messages: [user], ...fields }));
+const chat = (fields: object) => computeChatNeeds(parseChatRequest({ model: 'm', messages: [user], ...fields }));
 const messages = (fields: object) =>
-  messagesNeeds(parseMessagesRequest({ model: 'm', max_tokens: 9, messages: [user], ...fields }));
+  computeMessagesNeeds(parseMessagesRequest({ model: 'm', max_tokens: 9, messages: [user], ...fields }));
 const nothing = { tools: false, vision: false, thinking: false, json: false };
 
 describe('the needs of a chat request', () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { chatStreamAdditions } from '#shared/formats/chat/stream-additions.ts';
-import { messagesStreamAdditions } from '#shared/formats/messages/stream-words.ts';
+import { messagesStreamAdditions } from '#shared/formats/messages/stream-additions.ts';
 import { StatelessStream, type StreamAdditions } from '#shared/formats/sse/streamed-answer.ts';
 
 function tokensOf(words: StreamAdditions, pieces: string[]): number {
   const stream = new StatelessStream(words, 'r');
-  for (const piece of pieces) stream.relayed(Buffer.from(piece));
+  for (const piece of pieces) stream.relay(Buffer.from(piece));
   return stream.tokens;
 }
 

@@ -7,7 +7,7 @@ import {
   type LivePool,
   type Placement,
 } from '#shared/broker/dispatch/workers/live-pool.ts';
-import { does, type ModelOperation } from '#shared/core/operation.ts';
+import { canDo, type ModelOperation } from '#shared/core/operation.ts';
 import { modelTiers, type Tier } from '#shared/core/tier.ts';
 import type { Needs } from '#shared/formats/client-format.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
@@ -89,7 +89,7 @@ function choose([facts, file, { name, format, operation, purpose, needs, listed 
   };
   const possible = live
     .filter((pool) => pool.tier !== 'tools' && pool.formats.includes(format) && hasWorkerBesides(pool, noWorkers))
-    .flatMap((pool) => pool.models.filter((each) => does(each, operation)).map(({ id }) => ({ pool, model: id })))
+    .flatMap((pool) => pool.models.filter((each) => canDo(each, operation)).map(({ id }) => ({ pool, model: id })))
     .filter(({ pool, model: id }) => mayGo(pool, id));
   return { lanes, possible };
 }

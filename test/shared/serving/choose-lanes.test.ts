@@ -5,7 +5,7 @@ import type { Purpose } from '#shared/core/purpose.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
 import { chooseLanes } from '#shared/serving/choose-lanes.ts';
-import { drawOrder, resolveModel } from '#shared/serving/resolve-model.ts';
+import { drawTargetOrder, resolveModel } from '#shared/serving/resolve-model.ts';
 import { livePool } from '../../helpers/broker/live-pool.ts';
 
 interface PoolFacts {
@@ -171,7 +171,9 @@ it('a name of the registry goes to its targets in order', () => {
 
 it('a name of the registry draws among weighted neighbours in proportion to their weight', () => {
   const targets = [{ model: 'a', weight: 3 }, { model: 'b', weight: 1 }, { model: 'c' }];
-  const firsts = Array.from({ length: 100 }, (_, i) => drawOrder(targets, () => i / 100).map(({ model }) => model));
+  const firsts = Array.from({ length: 100 }, (_, i) =>
+    drawTargetOrder(targets, () => i / 100).map(({ model }) => model),
+  );
   expect(firsts.filter(([first]) => first === 'a')).toHaveLength(75);
   expect(firsts.filter(([first]) => first === 'b')).toHaveLength(25);
   expect(firsts.every((order) => order[2] === 'c')).toBe(true);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { computeAffinity } from '#shared/serving/compute-affinity.ts';
 
 const alice = { id: 'key-1', ownerId: 'alice' };
-const session = { name: 'session', restarts: false };
+const session = { name: 'session', mayRestart: false };
 const unnamed = { name: undefined, start: 'start' };
 const summary = { ...unnamed, start: 'summary' };
 const affinityOf = (key: Parameters<typeof computeAffinity>[0]) => computeAffinity(key, session, unnamed);
@@ -40,7 +40,7 @@ describe('the affinity of a request', () => {
   });
 
   it('depends on both in a session that restarts', () => {
-    const restarting = { name: 'session', restarts: true };
+    const restarting = { name: 'session', mayRestart: true };
     const own = computeAffinity(alice, restarting, unnamed);
     expect(computeAffinity(alice, restarting, unnamed)).toBe(own);
     expect(computeAffinity(alice, restarting, summary)).not.toBe(own);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { RequestPurpose } from '#shared/core/purpose.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
 import { resolveModel } from '#shared/serving/resolve-model.ts';
-import { resolveRequestedName } from '#shared/serving/requested-name.ts';
+import { resolveRequestedName } from '#shared/serving/resolve-requested-name.ts';
 
 const registry = registrySchema.parse({
   models: {

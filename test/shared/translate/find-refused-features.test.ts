@@ -75,7 +75,7 @@ function needsOf(format: ClientFormat, example: object): readonly string[] | und
 }
 
 describe.each(withFeatures.map((format) => [format.name, format] as const))('a %s request', (name, format) => {
-  const features = format.features?.all ?? [];
+  const features = format.features?.features ?? [];
 
   it.each(features.map((feature) => [feature.name, feature.example] as const))(
     'with %s has the need for that feature',

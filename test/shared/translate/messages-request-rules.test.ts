@@ -5,7 +5,7 @@ import { translationBetween, upstreamsOf } from './translation-between.ts';
 import { writeReasoningSignature } from '#shared/translate/vocabulary/reasoning-signature.ts';
 import { writeReturnedSignature } from '#shared/translate/vocabulary/returned-signature.ts';
 import { syntheticSignature } from '#shared/translate/vocabulary/thinking.ts';
-import { resultCitations } from '#shared/formats/messages/hosted/result-citations.ts';
+import { createResultCitations } from '#shared/formats/messages/hosted/result-citations.ts';
 import { hostedCallId } from '#shared/formats/messages/hosted/result-text-encoding.ts';
 import { eachAlone, targetFor, testRules, topOf, type Example } from './hold-rule.ts';
 
@@ -63,7 +63,7 @@ function searched(id: string, path = ''): Example {
 
 const called: Json[] = [user, { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'f', input: {} }] }];
 const page = { url: 'https://x.example/', title: 't', text: '', age: undefined };
-const citations = resultCitations(page.url, [page]);
+const citations = createResultCitations(page.url, [page]);
 const billing = text('x-anthropic-billing-header: v');
 const pdf = { type: 'base64', media_type: 'application/pdf', data: 'aa' };
 const linked = { type: 'url', url: 'https://x/a.pdf' };

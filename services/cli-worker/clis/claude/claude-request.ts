@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
-import { describedTool, isClientTool } from '#shared/formats/messages/client-tools.ts';
-import { hostedBlockText } from '#shared/formats/messages/hosted/hosted-block.ts';
+import { describeClientTool, isClientTool } from '#shared/formats/messages/client-tools.ts';
+import { writeHostedBlockText } from '#shared/formats/messages/hosted/hosted-block.ts';
 import type { MessagesBlock, MessagesRequest, MessagesTool } from '#shared/formats/messages/request.ts';
 import { expandSummary } from '#shared/translate/context/expand-summary.ts';
 import { isToolChange, resolveOfferedTools, referenceText } from '#shared/translate/context/offered-tools.ts';
@@ -119,7 +119,7 @@ function removeUnsupportedFields(tool: MessagesTool): MessagesTool {
     allowed_callers: _callers,
     ...rest
   } = tool;
-  return tool.type?.startsWith('computer_') ? describedTool(rest) : rest;
+  return tool.type?.startsWith('computer_') ? describeClientTool(rest) : rest;
 }
 
 function toBlocks(content: string | readonly MessagesBlock[], param: string): MessagesBlock[] {
@@ -149,7 +149,7 @@ function toBlock(block: MessagesBlock, param: string): MessagesBlock[] {
     case 'redacted_thinking':
       return [];
     default: {
-      const hostedText = hostedBlockText(block);
+      const hostedText = writeHostedBlockText(block);
       if (hostedText !== undefined) return [{ type: 'text', text: hostedText }];
       if (isToolChange(block)) return [];
       const type: string = block.type;

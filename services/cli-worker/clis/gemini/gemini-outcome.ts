@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { Json, JsonObject } from '#shared/core/json.ts';
-import { contextOverflow } from '#shared/formats/context-overflow.ts';
+import { createOverflowError } from '#shared/formats/context-overflow.ts';
 import { upstreamError } from '#shared/translate/upstreams/upstream-error.ts';
 import type { Outcome } from '../../answer/outcome.ts';
 import { JsonRpcError } from '../../process/json-rpc-peer.ts';
@@ -15,7 +15,7 @@ export function readGeminiOutcome({ stopReason }: JsonObject, { usage, calls }: 
     throw new RouterError('upstream_failed', 'The CLI stopped before its answer was complete.');
   if (usage === undefined) {
     // Gemini CLI counts the tokens of a conversation first, and sends no request if there are too many.
-    if (stopReason === 'max_tokens') throw contextOverflow({});
+    if (stopReason === 'max_tokens') throw createOverflowError({});
     throw new RouterError('upstream_failed', 'The upstream ended the answer before it was complete.');
   }
   return { finishReason: calls.length > 0 ? 'tool_calls' : toFinishReason(stopReason), usage };

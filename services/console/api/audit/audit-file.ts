@@ -1,4 +1,4 @@
-import { csvLine, type CsvCell } from '#shared/core/csv.ts';
+import { toCsvLine, type CsvCell } from '#shared/core/csv.ts';
 import type { AuditEntry } from '../../contract/account.ts';
 import { jsonFile, type ExportFile } from '../export-records.ts';
 
@@ -23,8 +23,8 @@ export const auditFile: Record<'csv' | 'json', ExportFile<AuditEntry>> = {
   csv: {
     type: 'text/csv; charset=utf-8',
     name: 'audit.csv',
-    head: csvLine(Object.keys(columns)),
-    piece: (entry) => csvLine(Object.values(columns).map((cell) => cell(entry))),
+    head: toCsvLine(Object.keys(columns)),
+    piece: (entry) => toCsvLine(Object.values(columns).map((cell) => cell(entry))),
     tail: '',
   },
   json: jsonFile('audit.json'),

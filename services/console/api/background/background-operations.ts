@@ -13,7 +13,7 @@ const maxFailing = 100;
 const repetition = z.strictObject({ queue: z.enum(backgroundQueues), id: z.string().min(1).max(200) });
 
 export interface BackgroundParts extends Pick<ApiParts, 'accounts' | 'log'> {
-  jobs: Pick<BackgroundJobs, 'counts' | 'listFailing' | 'tryNow'>;
+  jobs: Pick<BackgroundJobs, 'countAll' | 'listFailing' | 'tryNow'>;
   webhooks: Webhooks;
 }
 
@@ -31,7 +31,7 @@ export function backgroundOperations(parts: BackgroundParts): Operation[] {
       answer: backgroundSchema,
       handle: async ({ actor }) => {
         requireAccess('background.see', actor);
-        const [counts, failing] = await Promise.all([jobs.counts(), Promise.all(backgroundQueues.map(failingOf))]);
+        const [counts, failing] = await Promise.all([jobs.countAll(), Promise.all(backgroundQueues.map(failingOf))]);
         const queues = backgroundQueues.map((name) => {
           const { waiting, active, delayed } = counts[name];
           return { name, waiting, active, delayed };

@@ -2,7 +2,7 @@ import { Router, type Request } from 'express';
 import { z } from 'zod';
 import type { Accounts } from '#shared/accounts/accounts.ts';
 import { ConnectError } from '#shared/connections/connect-error.ts';
-import type { Connections, ServerForPerson } from '#shared/connections/mcp-account-links.ts';
+import type { McpAccountLinks, ServerForPerson } from '#shared/connections/mcp-account-links.ts';
 import { connectionsPath } from '#shared/connections/tool-account-links.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { resolveRouterAddress } from '#shared/core/router-address.ts';
@@ -15,7 +15,7 @@ import { signedInOf, type SignedIn } from '../session/signed-in.ts';
 export interface ConnectionRoutesParts {
   accounts: Accounts;
   log: Logger;
-  connections: Pick<Connections, 'list' | 'begin' | 'complete' | 'disconnect'>;
+  connections: Pick<McpAccountLinks, 'list' | 'begin' | 'complete' | 'disconnect'>;
   /** See `ApiParts`. */
   publicUrl: string | undefined;
 }

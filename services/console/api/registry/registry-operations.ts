@@ -30,7 +30,7 @@ const maxBodyBytes = 2 * maxRegistryBytes + 16 * 1024;
 const unnamed = 'Name the version that was edited, as `basedOn` or in `If-Match`; 0 stands for none.';
 
 export interface RegistryParts extends Pick<ApiParts, 'accounts' | 'log'> {
-  registry: Pick<OpenRegistry, 'source' | 'shown' | 'version' | 'changed'>;
+  registry: Pick<OpenRegistry, 'source' | 'readShownSections' | 'version' | 'announceChange'>;
 }
 
 /** Returns the operations of `contract/registry.ts`, for administrators. They accept larger bodies than other operations. */
@@ -157,7 +157,7 @@ export function registryOperations(parts: RegistryParts): Operation[] {
 
   async function state(): Promise<RegistryState> {
     if (registry.source === 'file') {
-      const config = registry.shown();
+      const config = registry.readShownSections();
       const etag = hash('sha256', JSON.stringify(config), 'base64url').slice(0, 16);
       return { source: 'file', readOnly: true, version: 0, etag, config };
     }
@@ -219,7 +219,7 @@ export function registryOperations(parts: RegistryParts): Operation[] {
       const message = `Version ${outcome.newest} is the newest one, and this edit is based on version ${basedOn}. Load it and edit it again.`;
       throw new ApiFailure(409, 'registry_changed', message, { field: 'basedOn' });
     }
-    await registry.changed();
+    await registry.announceChange();
     const details = { before: basedOn, after: outcome.stored, revertOf, note };
     await record(parts, actor, {
       action,

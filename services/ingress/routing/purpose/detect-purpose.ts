@@ -26,7 +26,7 @@ export function detectPurpose(headers: IncomingHttpHeaders, signs: RequestSigns 
   const program = programs.find((each) => each.isSender(headers));
   const read = program?.read(headers, signs);
   return {
-    purpose: parsePurpose(headers[header]) ?? (signs?.compacts ? 'compaction' : read?.purpose),
+    purpose: parsePurpose(headers[header]) ?? (signs?.isCompaction ? 'compaction' : read?.purpose),
     agentType: read?.agentType,
     turn: read?.turn ?? readNamedTurn(headers),
   };

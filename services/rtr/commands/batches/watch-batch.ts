@@ -56,7 +56,7 @@ export async function watchBatch(
       const { total } = batch.request_counts;
       const done = countDone(batch);
       if (beganAt !== null) rate ??= new ProgressRate(beganAt * 1_000);
-      rate?.note(done);
+      rate?.addSample(done);
       share = total === 0 ? 0 : done / total;
       if (!json) bar.show(share, progressText(batch, rate), paused?.reason ?? status);
       await sleep(everyMs);
@@ -75,7 +75,7 @@ export function progressText(batch: BatchObject, rate: ProgressRate | undefined,
   const numbers = `${countText(done)} of ${countText(total)} (${Math.floor((done / total) * 100)} %)${failures}`;
   if (batch.status !== 'in_progress') return `${numbers} · ${batch.status}`;
   if (batch.paused) return `${numbers} · waits: ${batch.paused.reason}`;
-  const endsAt = rate?.endsAt(total);
+  const endsAt = rate?.estimateEnd(total);
   if (rate?.text === undefined || endsAt === undefined) return numbers;
   const left = `about ${durationText(endsAt - now)} left`;
   const expiresAt = (batch.expires_at ?? Infinity) * 1_000;

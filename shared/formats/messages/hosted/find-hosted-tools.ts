@@ -2,15 +2,15 @@ import type { HostedKind } from '#shared/core/hosted-kind.ts';
 import { isJsonObject } from '#shared/core/json.ts';
 import type { HostedTool } from '../../hosted/hosted-request.ts';
 import type { MessagesRequest, MessagesTool } from '../request.ts';
-import { domainFilter } from '../../hosted/domain-filter.ts';
-import { toolHints } from '../../hosted/tool-hints.ts';
+import { createDomainFilter } from '../../hosted/domain-filter.ts';
+import { pickToolHints } from '../../hosted/tool-hints.ts';
 
 /** The types of hosted tools end with a date, such as `web_search_20250305` (Anthropic API reference, "Tools"). */
-const dated = /^(?<kind>web_search|web_fetch)_\d+$/;
+const datedType = /^(?<kind>web_search|web_fetch)_\d+$/;
 
 /** Returns the kind of a tool that runs beside the model and that the router may run; undefined for any other tool. */
 export function detectHostedKind({ type }: MessagesTool): Extract<HostedKind, 'web_search' | 'web_fetch'> | undefined {
-  const kind = dated.exec(type ?? '')?.groups?.['kind'];
+  const kind = datedType.exec(type ?? '')?.groups?.['kind'];
   return kind === 'web_search' || kind === 'web_fetch' ? kind : undefined;
 }
 
@@ -26,8 +26,8 @@ export function findHostedTools(request: MessagesRequest): HostedTool[] {
         title: type ?? kind,
         param: `tools.${at}.type`,
         maxUses: typeof maxUses === 'number' ? maxUses : undefined,
-        allowsUrl: domainFilter(tool['allowed_domains'], tool['blocked_domains']),
-        hints: toolHints(tool),
+        allowsUrl: createDomainFilter(tool['allowed_domains'], tool['blocked_domains']),
+        hints: pickToolHints(tool),
       },
     ];
   });

@@ -1,5 +1,5 @@
 import type { HostedResultBlock, MessagesBlock } from '../request.ts';
-import { hostedResultText } from './hosted-result-text.ts';
+import { readHostedResultText } from './hosted-result-text.ts';
 import { isOwnCallId } from './result-text-encoding.ts';
 
 /** Whether a `server_tool_use` block with this name calls a tool that the router may run. */
@@ -11,7 +11,7 @@ export function isHostedResult(block: MessagesBlock): block is HostedResultBlock
   return block.type === 'web_search_tool_result' || block.type === 'web_fetch_tool_result';
 }
 
-/** Whether a block is a call that the router has run, or its result. Upstreams refuse such a block, because they have not written it. */
+/** Whether a block is a call that the router has run, or the result of such a call. Upstreams refuse blocks that they have not written. */
 export function isOwnHostedBlock(block: MessagesBlock): boolean {
   return block.type === 'server_tool_use'
     ? isOwnCallId(block.id)
@@ -19,8 +19,8 @@ export function isOwnHostedBlock(block: MessagesBlock): boolean {
 }
 
 /** Returns a hosted call or its result as text, for upstreams without such blocks; undefined for any other block. */
-export function hostedBlockText(block: MessagesBlock): string | undefined {
-  if (isHostedResult(block)) return `[Result of the tool]\n${hostedResultText(block)}`;
+export function writeHostedBlockText(block: MessagesBlock): string | undefined {
+  if (isHostedResult(block)) return `[Result of the tool]\n${readHostedResultText(block)}`;
   if (block.type !== 'server_tool_use' || !isHostedName(block.name)) return undefined;
   return `[Call of the tool ${block.name}: ${JSON.stringify(block.input)}]`;
 }

@@ -4,33 +4,34 @@ import { searchDescription } from '../../hosted/search-description.ts';
 import { detectHostedKind } from './find-hosted-tools.ts';
 
 /** Descriptions of the hosted tools for models without them. The inputs are those of the format's own blocks. */
-const functions: Readonly<Record<'web_search' | 'web_fetch', { description: string; input_schema: JsonObject }>> = {
-  web_search: {
-    description: searchDescription,
-    input_schema: {
-      type: 'object',
-      properties: { query: { type: 'string', description: 'What to search for.' } },
-      required: ['query'],
+const functionsByKind: Readonly<Record<'web_search' | 'web_fetch', { description: string; input_schema: JsonObject }>> =
+  {
+    web_search: {
+      description: searchDescription,
+      input_schema: {
+        type: 'object',
+        properties: { query: { type: 'string', description: 'What to search for.' } },
+        required: ['query'],
+      },
     },
-  },
-  web_fetch: {
-    description: 'Fetches the page of a web address that occurs in this conversation and returns its text.',
-    input_schema: {
-      type: 'object',
-      properties: { url: { type: 'string', description: 'The address of the page.' } },
-      required: ['url'],
+    web_fetch: {
+      description: 'Fetches the page of a web address that occurs in this conversation and returns its text.',
+      input_schema: {
+        type: 'object',
+        properties: { url: { type: 'string', description: 'The address of the page.' } },
+        required: ['url'],
+      },
     },
-  },
-};
+  };
 
 /** Returns a hosted tool as a client tool with a schema. Returns any other tool unchanged. */
-export function asFunction(tool: MessagesTool): MessagesTool {
+export function toFunction(tool: MessagesTool): MessagesTool {
   const kind = detectHostedKind(tool);
   if (kind === undefined) return tool;
   const { name, cache_control: cache, defer_loading: deferred } = tool;
   return {
     name,
-    ...functions[kind],
+    ...functionsByKind[kind],
     ...(cache !== undefined && { cache_control: cache }),
     ...(deferred !== undefined && { defer_loading: deferred }),
   };

@@ -1,11 +1,11 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
-import { namedEvent } from '../../sse/encode.ts';
+import { writeNamedEvent } from '../../sse/encode.ts';
 import { overlayUsage, readMessagesUsage } from '../usage.ts';
 import type { SearchResult } from '../../hosted/hosted-outcome.ts';
 import { directCaller } from './hosted-result-block.ts';
-import { resultCitations } from './result-citations.ts';
+import { createResultCitations } from './result-citations.ts';
 import { hostedCallId } from './result-text-encoding.ts';
 
 /** A call of a hosted tool, as the model wrote it. */
@@ -23,7 +23,7 @@ interface OpenBlock {
   /** The block as the model wrote it. */
   block: JsonObject;
   /** The block as the client gets it: the same object as `block`, except for a call of a hosted tool. */
-  shown: JsonObject;
+  clientBlock: JsonObject;
   /** The call's arguments so far, as JSON text. */
   json: string;
 }
@@ -33,20 +33,20 @@ interface OpenBlock {
  * Calls of hosted tools become `server_tool_use` blocks. Every block gets its index in the whole answer.
  */
 export class MessagesTurn {
-  /** The blocks as the model wrote them, for its next request. */
+  /** The blocks as the model wrote them, for the next request to the model. */
   readonly blocks: JsonObject[] = [];
   /** The blocks as the client gets them. */
   readonly clientBlocks: JsonObject[] = [];
   readonly calls: TurnCall[] = [];
-  callsClient = false;
+  hasClientCalls = false;
   /** The message of `message_start`. */
   message: JsonObject | undefined;
   /** The last `message_delta` event. */
   delta: JsonObject = { type: 'message_delta', delta: { stop_reason: null, stop_sequence: null } };
   readonly #firstIndex: number;
-  readonly #found: readonly SearchResult[];
+  readonly #searchResults: readonly SearchResult[];
   readonly #isHosted: (name: string) => boolean;
-  readonly #open = new Map<number, OpenBlock>();
+  readonly #openBlocks = new Map<number, OpenBlock>();
   #usage: JsonObject = {};
 
   /**
@@ -55,7 +55,7 @@ export class MessagesTurn {
    */
   constructor(firstIndex: number, isHosted: (name: string) => boolean, found: readonly SearchResult[]) {
     this.#firstIndex = firstIndex;
-    this.#found = found;
+    this.#searchResults = found;
     this.#isHosted = isHosted;
   }
 
@@ -68,7 +68,7 @@ export class MessagesTurn {
   }
 
   /** Reads an event and returns the text that the client gets for it. */
-  event(event: JsonObject): string {
+  relayEvent(event: JsonObject): string {
     switch (event['type']) {
       case 'message_start':
         this.message = isJsonObject(event['message']) ? event['message'] : {};
@@ -76,11 +76,11 @@ export class MessagesTurn {
         // Only the first turn begins the client's answer.
         return this.#firstIndex === 0 ? writeEvent(event) : '';
       case 'content_block_start':
-        return this.#start(event);
+        return this.#startBlock(event);
       case 'content_block_delta':
-        return this.#add(event);
+        return this.#addDelta(event);
       case 'content_block_stop':
-        return this.#stop(event);
+        return this.#stopBlock(event);
       case 'message_delta':
         this.delta = event;
         this.#usage = overlayUsage(this.#usage, event['usage']);
@@ -92,85 +92,93 @@ export class MessagesTurn {
     }
   }
 
-  #start(event: JsonObject): string {
+  #startBlock(event: JsonObject): string {
     const block = isJsonObject(event['content_block']) ? { ...event['content_block'] } : {};
     const { type, name, id } = block;
     const isCall = type === 'tool_use' && typeof name === 'string' && typeof id === 'string';
     const isHosted = isCall && this.#isHosted(name);
-    this.callsClient ||= isCall && !isHosted;
-    const shown = isHosted
+    this.hasClientCalls ||= isCall && !isHosted;
+    const clientBlock = isHosted
       ? { type: 'server_tool_use', id: hostedCallId(id), name, input: {}, caller: directCaller }
       : block;
     const index = this.#firstIndex + this.clientBlocks.length;
     this.blocks.push(block);
-    this.clientBlocks.push(shown);
-    this.#open.set(numberOf(event), { index, block, shown, json: '' });
-    return writeEvent({ ...event, index, content_block: shown });
+    this.clientBlocks.push(clientBlock);
+    this.#openBlocks.set(readIndex(event), { index, block, clientBlock, json: '' });
+    return writeEvent({ ...event, index, content_block: clientBlock });
   }
 
-  #add(event: JsonObject): string {
-    const open = this.#opened(event);
-    const { block } = open;
+  #addDelta(event: JsonObject): string {
+    const openBlock = this.#findOpenBlock(event);
+    const { block } = openBlock;
     const delta = isJsonObject(event['delta']) ? event['delta'] : {};
     for (const field of ['text', 'thinking', 'signature'] as const) {
-      const added = delta[field];
-      if (typeof added === 'string') block[field] = `${textOf(block[field])}${added}`;
+      const addition = delta[field];
+      if (typeof addition === 'string') block[field] = `${textOrEmpty(block[field])}${addition}`;
     }
-    open.json += textOf(delta['partial_json']);
+    openBlock.json += textOrEmpty(delta['partial_json']);
     if (delta['citation'] !== undefined)
       block['citations'] = [...(Array.isArray(block['citations']) ? block['citations'] : []), delta['citation']];
-    return writeEvent({ ...event, index: open.index });
+    return writeEvent({ ...event, index: openBlock.index });
   }
 
-  #stop(event: JsonObject): string {
-    const { index, block, shown, json } = this.#opened(event);
-    this.#open.delete(numberOf(event));
-    if (block['type'] === 'text') return this.#cite(index, block) + writeEvent({ ...event, index });
+  #stopBlock(event: JsonObject): string {
+    const { index, block, clientBlock, json } = this.#findOpenBlock(event);
+    this.#openBlocks.delete(readIndex(event));
+    if (block['type'] === 'text') return this.#writeCitations(index, block) + writeEvent({ ...event, index });
     if (block['type'] === 'tool_use') {
-      const input = json === '' ? block['input'] : parsed(json);
+      const input = json === '' ? block['input'] : parseJson(json);
       block['input'] = isJsonObject(input) ? input : {};
-      shown['input'] = block['input'];
-      if (shown !== block)
-        this.calls.push({ id: textOf(shown['id']), name: textOf(shown['name']), input: block['input'] });
+      clientBlock['input'] = block['input'];
+      if (clientBlock !== block)
+        this.calls.push({
+          id: textOrEmpty(clientBlock['id']),
+          name: textOrEmpty(clientBlock['name']),
+          input: block['input'],
+        });
     }
     return writeEvent({ ...event, index });
   }
 
   /**
-   * Adds citations to a complete text, unless its upstream has added some. The blocks for the model's next request stay without citations.
+   * Adds citations to a complete text, unless the upstream has added some. The blocks for the next request to the model stay without
+   * citations.
    */
-  #cite(index: number, block: JsonObject): string {
+  #writeCitations(index: number, block: JsonObject): string {
     const { text, citations } = block;
-    const own = Array.isArray(citations) && citations.length > 0 ? [] : resultCitations(textOf(text), this.#found);
-    if (own.length === 0) return '';
-    this.clientBlocks[index - this.#firstIndex] = { ...block, citations: own };
-    return own
+    const newCitations =
+      Array.isArray(citations) && citations.length > 0
+        ? []
+        : createResultCitations(textOrEmpty(text), this.#searchResults);
+    if (newCitations.length === 0) return '';
+    this.clientBlocks[index - this.#firstIndex] = { ...block, citations: newCitations };
+    return newCitations
       .map((citation) =>
         writeEvent({ type: 'content_block_delta', index, delta: { type: 'citations_delta', citation } }),
       )
       .join('');
   }
 
-  #opened(event: JsonObject): OpenBlock {
-    const open = this.#open.get(numberOf(event));
-    if (!open) throw new RouterError('upstream_failed', 'The answer continues a block that is not open.');
-    return open;
+  #findOpenBlock(event: JsonObject): OpenBlock {
+    const openBlock = this.#openBlocks.get(readIndex(event));
+    if (!openBlock) throw new RouterError('upstream_failed', 'The answer continues a block that is not open.');
+    return openBlock;
   }
 }
 
 export function writeEvent(event: JsonObject): string {
-  return namedEvent(textOf(event['type']), JSON.stringify(event));
+  return writeNamedEvent(textOrEmpty(event['type']), JSON.stringify(event));
 }
 
-function numberOf({ index }: JsonObject): number {
+function readIndex({ index }: JsonObject): number {
   return typeof index === 'number' ? index : -1;
 }
 
-function textOf(value: Json | undefined): string {
+function textOrEmpty(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-function parsed(json: string): unknown {
+function parseJson(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {

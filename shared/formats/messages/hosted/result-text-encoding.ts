@@ -22,10 +22,12 @@ export function hostedCallId(id: string): string {
   return idPrefix + id;
 }
 
+/** Returns the model's id of a hosted call from the client's id. */
 export function modelCallId(id: string): string {
   return id.slice(idPrefix.length);
 }
 
+/** Whether an id belongs to a call that the router has run. */
 export function isOwnCallId(id: string): boolean {
   return id.startsWith(idPrefix);
 }

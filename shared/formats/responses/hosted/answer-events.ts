@@ -10,18 +10,18 @@ export class AnswerEvents {
   readonly output: JsonObject[] = [];
   readonly #events = new ResponseEvents();
   /** Ids of the items of earlier turns. */
-  readonly #used = new Set<string>();
-  /** Maps ids of items of this turn that an earlier turn has used to the new ids of these items. */
-  #renamed = new Map<string, string>();
+  readonly #usedIds = new Set<string>();
+  /** New ids of this turn's items whose own ids an earlier turn has used, by their own ids. */
+  #newIds = new Map<string, string>();
 
-  /** Begins a turn. From then on, an id that an earlier turn has used is replaced by a new one. */
+  /** Begins a turn. From then on, an id that an earlier turn has used is replaced by a new id. */
   beginTurn(): void {
-    for (const { id } of this.output) if (typeof id === 'string') this.#used.add(id);
-    this.#renamed = new Map();
+    for (const { id } of this.output) if (typeof id === 'string') this.#usedIds.add(id);
+    this.#newIds = new Map();
   }
 
-  add(item: JsonObject): number {
-    return this.output.push(item) - 1;
+  add(writeItem: JsonObject): number {
+    return this.output.push(writeItem) - 1;
   }
 
   write(type: string, fields: JsonObject): string {
@@ -29,7 +29,7 @@ export class AnswerEvents {
   }
 
   /** Writes an event about the item at a position. */
-  eventAt(position: number, type: string, fields: JsonObject = {}): string {
+  writeEventAt(position: number, type: string, fields: JsonObject = {}): string {
     return this.write(type, { output_index: position, item_id: this.output[position]?.['id'], ...fields });
   }
 
@@ -42,24 +42,24 @@ export class AnswerEvents {
   /** Writes an event of the model's turn with the position that its item has in the answer. */
   writeRelayed(event: JsonObject, position: number | undefined): string {
     const { type, sequence_number: _, ...fields } = event as JsonObject & { type: string };
-    const moved = {
+    const movedFields = {
       ...fields,
       ...(position !== undefined && { output_index: position }),
-      ...(typeof fields['item_id'] === 'string' && { item_id: this.uniqueId(fields['item_id']) }),
+      ...(typeof fields['item_id'] === 'string' && { item_id: this.toUniqueId(fields['item_id']) }),
     };
-    return this.write(type, moved);
+    return this.write(type, movedFields);
   }
 
   /** Returns an item of the model's turn with an id that is unique in the answer. */
-  withOwnId(item: JsonObject): JsonObject {
-    return typeof item['id'] === 'string' ? { ...item, id: this.uniqueId(item['id']) } : item;
+  withUniqueId(item: JsonObject): JsonObject {
+    return typeof item['id'] === 'string' ? { ...item, id: this.toUniqueId(item['id']) } : item;
   }
 
-  uniqueId(id: string): string {
-    if (!this.#used.has(id)) return id;
-    const known = this.#renamed.get(id) ?? `${id}_${this.output.length}`;
-    this.#renamed.set(id, known);
-    return known;
+  toUniqueId(id: string): string {
+    if (!this.#usedIds.has(id)) return id;
+    const newId = this.#newIds.get(id) ?? `${id}_${this.output.length}`;
+    this.#newIds.set(id, newId);
+    return newId;
   }
 }
 

@@ -1,37 +1,37 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { domainFilter } from '../../hosted/domain-filter.ts';
+import { createDomainFilter } from '../../hosted/domain-filter.ts';
 import type { HostedTool } from '../../hosted/hosted-request.ts';
-import { toolHints } from '../../hosted/tool-hints.ts';
+import { pickToolHints } from '../../hosted/tool-hints.ts';
 import type { ResponsesRequest, ResponsesTool } from '../request.ts';
-import { offeredTools } from './offered-tools.ts';
+import { listRequestTools } from './request-tools.ts';
 
 /** Matches the types of web search, with and without a date (OpenAI API reference, "Create a model response"). */
-const webSearch = /^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/;
+const webSearchType = /^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/;
 
-/** Whether a tool searches the web. A search limited to its vendor's cache does not count, because Codex offers one in every request. */
+/** Whether a tool searches the web. A search limited to its vendor's cache does not count, because every request of Codex has it. */
 export function isWebSearch(tool: ResponsesTool): boolean {
-  return webSearch.test(tool.type) && (tool as JsonObject)['external_web_access'] !== false;
+  return webSearchType.test(tool.type) && (tool as JsonObject)['external_web_access'] !== false;
 }
 
 const clientTools: ReadonlySet<string> = new Set(['function', 'custom', 'namespace', 'tool_search']);
 
 /** Returns the tools of a request that the router may run, in order. Includes tools that items of the input add. */
 export function findHostedTools(request: ResponsesRequest): HostedTool[] {
-  const offered = offeredTools(request);
-  // If Codex may use the network, it offers a web search in every request. The search is therefore optional beside the client's own tools.
-  const hasOwn = offered.some(({ tool }) => clientTools.has(tool.type));
-  return offered.flatMap(({ tool, param }): HostedTool[] => {
+  const requestTools = listRequestTools(request);
+  // If Codex may use the network, all of its requests have a web search. The search is therefore optional beside the client's own tools.
+  const hasClientTools = requestTools.some(({ tool }) => clientTools.has(tool.type));
+  return requestTools.flatMap(({ tool, param }): HostedTool[] => {
     const fields = tool as JsonObject;
     const common = { title: tool.type, param: `${param}.type` };
     if (tool.type === 'mcp') {
       const label = typeof fields['server_label'] === 'string' ? fields['server_label'] : '';
-      return [{ ...common, kind: 'mcp', label, allowsTool: toolFilter(fields['allowed_tools']) }];
+      return [{ ...common, kind: 'mcp', label, allowsTool: createToolFilter(fields['allowed_tools']) }];
     }
     if (!isWebSearch(tool)) return [];
     const filters = isJsonObject(fields['filters']) ? fields['filters'] : {};
-    const allowsUrl = domainFilter(filters['allowed_domains'], filters['blocked_domains']);
-    const hints = toolHints({ ...filters, user_location: fields['user_location'] });
-    return [{ ...common, kind: 'web_search', isOptional: hasOwn, allowsUrl, hints }];
+    const allowsUrl = createDomainFilter(filters['allowed_domains'], filters['blocked_domains']);
+    const hints = pickToolHints({ ...filters, user_location: fields['user_location'] });
+    return [{ ...common, kind: 'web_search', isOptional: hasClientTools, allowsUrl, hints }];
   });
 }
 
@@ -39,9 +39,9 @@ export function findHostedTools(request: ResponsesRequest): HostedTool[] {
  * Returns the filter for a list of tool names, or for an object with such a list. A filter for read-only tools allows no tool, because the
  * router does not know which tools only read.
  */
-function toolFilter(allowed: Json | undefined): ((name: string) => boolean) | undefined {
-  if (isForReading(allowed)) return () => false;
-  const names = namesIn(allowed);
+function createToolFilter(allowed: Json | undefined): ((name: string) => boolean) | undefined {
+  if (isReadOnlyFilter(allowed)) return () => false;
+  const names = readNames(allowed);
   return names && ((name) => names.includes(name));
 }
 
@@ -50,19 +50,19 @@ export function needsApproval(tool: JsonObject, name: string): boolean {
   const { require_approval: rule } = tool;
   if (rule === 'never') return false;
   if (!isJsonObject(rule)) return true;
-  // The router does not know which tools only read. A read-only filter therefore exempts no tool from approval, and one that asks for
-  // approval applies to all tools.
-  if (isForReading(rule['always'])) return true;
-  const [always, never] = [namesIn(rule['always']), isForReading(rule['never']) ? [] : namesIn(rule['never'])];
+  // The router does not know which tools only read. A filter for read-only tools therefore exempts no tool from approval; if it asks for
+  // approval, it applies to all tools.
+  if (isReadOnlyFilter(rule['always'])) return true;
+  const [always, never] = [readNames(rule['always']), isReadOnlyFilter(rule['never']) ? [] : readNames(rule['never'])];
   if (never?.includes(name) === true) return false;
   return always === undefined || never !== undefined || always.includes(name);
 }
 
-function isForReading(filter: Json | undefined): boolean {
+function isReadOnlyFilter(filter: Json | undefined): boolean {
   return isJsonObject(filter) && filter['read_only'] === true;
 }
 
-function namesIn(list: Json | undefined): string[] | undefined {
+function readNames(list: Json | undefined): string[] | undefined {
   const names = isJsonObject(list) ? list['tool_names'] : list;
   return Array.isArray(names) ? names.filter((name): name is string => typeof name === 'string') : undefined;
 }

@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { RunnableTool, ServedTool } from '../../hosted/hosted-request.ts';
 import { searchDescription } from '../../hosted/search-description.ts';
 import type { ResponsesRequest, ResponsesTool } from '../request.ts';
-import { offeredTools } from './offered-tools.ts';
+import { listRequestTools } from './request-tools.ts';
 
 export const searchFunctionName = 'web_search';
 
@@ -10,58 +10,59 @@ export const searchFunctionName = 'web_search';
 export interface HostedFunction {
   name: string;
   hosted: RunnableTool['hosted'];
-  served: ServedTool;
+  servedTool: ServedTool;
   /** The tool of the request that the function stands for. */
   tool: JsonObject;
 }
 
 const maxNameLength = 64;
 
-export function mcpFunctionName(label: string, name: string): string {
+export function toMcpFunctionName(label: string, name: string): string {
   return `mcp_${label}_${name}`.replaceAll(/[^\w-]/g, '_').slice(0, maxNameLength);
 }
 
 /**
- * Returns the functions for the hosted tools of a request. Names are unique, but a tool that the request offers again, in an item of its
+ * Returns the functions for the hosted tools of a request. Names are unique, but a tool that the request lists again, in an item of its
  * input, keeps its name.
  */
-export function hostedFunctions(request: ResponsesRequest, runnable: readonly RunnableTool[]): HostedFunction[] {
-  const offered = offeredTools(request);
-  const taken = new Set(offered.map(({ tool }) => (tool as JsonObject)['name']));
+export function createHostedFunctions(request: ResponsesRequest, runnable: readonly RunnableTool[]): HostedFunction[] {
+  const requestTools = listRequestTools(request);
+  const usedNames = new Set(requestTools.map(({ tool }) => (tool as JsonObject)['name']));
   const names = new Map<string, string>();
-  return runnable.flatMap(({ hosted, served }) =>
-    served.map((each): HostedFunction => {
+  return runnable.flatMap(({ hosted, servedTools }) =>
+    servedTools.map((each): HostedFunction => {
       const key = JSON.stringify([hosted.kind, hosted.label, each.name]);
-      const wanted = hosted.kind === 'mcp' ? mcpFunctionName(hosted.label ?? '', each.ownName) : searchFunctionName;
-      let name = names.get(key) ?? wanted;
-      for (let copy = 2; !names.has(key) && taken.has(name); copy++)
-        name = `${wanted.slice(0, maxNameLength - 4)}_${copy}`;
-      taken.add(name);
+      const preferredName =
+        hosted.kind === 'mcp' ? toMcpFunctionName(hosted.label ?? '', each.nameAtServer) : searchFunctionName;
+      let name = names.get(key) ?? preferredName;
+      for (let copy = 2; !names.has(key) && usedNames.has(name); copy++)
+        name = `${preferredName.slice(0, maxNameLength - 4)}_${copy}`;
+      usedNames.add(name);
       names.set(key, name);
       return {
         name,
         hosted,
-        served: each,
-        tool: offered.find(({ param }) => hosted.param.startsWith(`${param}.`))?.tool ?? {},
+        servedTool: each,
+        tool: requestTools.find(({ param }) => hosted.param.startsWith(`${param}.`))?.tool ?? {},
       };
     }),
   );
 }
 
 /** Replaces the tools that the router runs by functions. */
-export function toolsWithFunctions(
+export function replaceHostedTools(
   tools: readonly ResponsesTool[],
   functions: readonly HostedFunction[],
 ): ResponsesTool[] {
   return tools.flatMap((tool) => {
-    const own = functions.filter((each) => each.tool === tool).map(functionTool);
+    const toolFunctions = functions.filter((each) => each.tool === tool).map(toFunctionTool);
     // An MCP server may have none of the tools that the request allows.
-    return own.length > 0 || tool.type === 'mcp' ? own : [tool];
+    return toolFunctions.length > 0 || tool.type === 'mcp' ? toolFunctions : [tool];
   });
 }
 
 /** Removes the tools that the router runs. */
-export function toolsWithoutHosted(
+export function removeHostedTools(
   tools: readonly ResponsesTool[],
   functions: readonly HostedFunction[],
 ): ResponsesTool[] {
@@ -69,29 +70,37 @@ export function toolsWithoutHosted(
 }
 
 /** Replaces hosted tools in a tool choice by their functions. */
-export function choiceWithFunctions(choice: Json | undefined, functions: readonly HostedFunction[]): Json | undefined {
+export function replaceHostedChoice(choice: Json | undefined, functions: readonly HostedFunction[]): Json | undefined {
   if (!isJsonObject(choice)) return choice;
   if (choice['type'] === 'allowed_tools' && Array.isArray(choice['tools'])) {
-    return { ...choice, tools: choice['tools'].flatMap((each) => namedBy(each, functions)) };
+    return { ...choice, tools: choice['tools'].flatMap((each) => findFunctionChoices(each, functions)) };
   }
-  const [first, ...others] = namedBy(choice, functions);
+  const [first, ...others] = findFunctionChoices(choice, functions);
   return others.length === 0 ? first : 'required';
 }
 
-function namedBy(choice: Json, functions: readonly HostedFunction[]): Json[] {
+function findFunctionChoices(choice: Json, functions: readonly HostedFunction[]): Json[] {
   if (!isJsonObject(choice)) return [choice];
   const { type, server_label: label, name } = choice;
-  const chosen = functions.filter(({ hosted, served }) =>
+  const chosenFunctions = functions.filter(({ hosted, servedTool }) =>
     hosted.kind === 'mcp'
-      ? type === 'mcp' && label === hosted.label && (typeof name !== 'string' || name === served.ownName)
+      ? type === 'mcp' && label === hosted.label && (typeof name !== 'string' || name === servedTool.nameAtServer)
       : typeof type === 'string' && type.startsWith(searchFunctionName),
   );
-  return chosen.length === 0 ? [choice] : chosen.map((each) => ({ type: 'function', name: each.name }));
+  return chosenFunctions.length === 0
+    ? [choice]
+    : chosenFunctions.map((each) => ({ type: 'function', name: each.name }));
 }
 
-function functionTool({ name, hosted, served }: HostedFunction): ResponsesTool {
+function toFunctionTool({ name, hosted, servedTool }: HostedFunction): ResponsesTool {
   if (hosted.kind === 'mcp') {
-    return { type: 'function', name, description: served.description, parameters: served.inputSchema, strict: false };
+    return {
+      type: 'function',
+      name,
+      description: servedTool.description,
+      parameters: servedTool.inputSchema,
+      strict: false,
+    };
   }
   const parameters = {
     type: 'object',

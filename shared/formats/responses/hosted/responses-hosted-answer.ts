@@ -3,22 +3,22 @@ import type { HostedAnswer, HostedCall, RunnableTool } from '../../hosted/hosted
 import { isFailure, writeOutcomeText, type HostedOutcome, type SearchResult } from '../../hosted/hosted-outcome.ts';
 import { EventObjects } from '../../sse/event-objects.ts';
 import type { ResponsesItem, ResponsesRequest } from '../request.ts';
-import { repeatedFields } from '../response-object.ts';
+import { readRepeatedFields } from '../response-object.ts';
 import { AnswerEvents } from './answer-events.ts';
-import { approvedCalls } from './approved-calls.ts';
-import { withOutcome, hostedItemId } from './hosted-item.ts';
-import { hostedFunctions, type HostedFunction } from './hosted-functions.ts';
-import { withFunctionCalls } from './plain-items.ts';
-import { beginCall, ResponsesTurn, type BegunCall } from './responses-turn.ts';
+import { findApprovedCalls } from './find-approved-calls.ts';
+import { addOutcome, createItemId } from './hosted-item.ts';
+import { createHostedFunctions, type HostedFunction } from './hosted-functions.ts';
+import { withFunctionCalls } from './with-function-calls.ts';
+import { beginCall, ResponsesTurn, type OpenCall } from './responses-turn.ts';
 import { sumUsage } from './sum-usage.ts';
-import { turnToolFields } from './turn-tools.ts';
+import { createToolFields } from './turn-tools.ts';
 
 /** OpenAI's minimum for a limit of output tokens. */
 const minOutputTokens = 16;
 
 /** An answer in the Responses format for which the router runs web search and the tools of MCP servers. */
 export class ResponsesHostedAnswer implements HostedAnswer {
-  readonly approved: readonly HostedCall[];
+  readonly approvedCalls: readonly HostedCall[];
   isComplete = false;
   /** Whether the output tokens of the request are used up while the model calls a hosted tool. */
   #isCutOff = false;
@@ -27,97 +27,100 @@ export class ResponsesHostedAnswer implements HostedAnswer {
   readonly #runnable: readonly RunnableTool[];
   readonly #input: readonly ResponsesItem[];
   readonly #events = new AnswerEvents();
-  readonly #items: JsonObject[] = [];
+  readonly #turnItems: JsonObject[] = [];
   /** Results of all searches so far, for citations. */
   readonly #searchResults: SearchResult[] = [];
   /** Outputs of approved calls, by the id of the call. */
-  readonly #outputs = new Map<string, string>();
+  readonly #approvedOutputs = new Map<string, string>();
   /** Approved calls with their outcomes. */
-  readonly #approvedEnds: { call: HostedCall; outcome: HostedOutcome }[] = [];
-  #pieces = new EventObjects();
+  readonly #approvedOutcomes: { call: HostedCall; outcome: HostedOutcome }[] = [];
+  #eventReader = new EventObjects();
   #turn: ResponsesTurn | undefined;
-  #turns = 0;
-  #created: JsonObject = {};
-  #last: JsonObject = {};
+  #turnCount = 0;
+  #createdResponse: JsonObject = {};
+  #lastResponse: JsonObject = {};
   #usage: JsonObject | undefined;
-  #begun: BegunCall[] = [];
+  #openCalls: OpenCall[] = [];
 
   /** @param request the client's request, with all fields */
   constructor(request: ResponsesRequest, runnable: readonly RunnableTool[]) {
     const { input } = request;
     this.#request = request;
     this.#runnable = runnable;
-    this.#functions = hostedFunctions(request, runnable);
+    this.#functions = createHostedFunctions(request, runnable);
     this.#input = typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : (input ?? []);
-    this.approved = approvedCalls(this.#input, this.#functions);
+    this.approvedCalls = findApprovedCalls(this.#input, this.#functions);
   }
 
-  next(isLast: boolean): Buffer {
+  writeNextRequest(isLast: boolean): Buffer {
     const { max_tool_calls: _, include, ...fields } = this.#request;
-    const input = [...withFunctionCalls(this.#input, this.#outputs), ...(this.#items as ResponsesItem[])];
-    const left = this.#outputLeft;
+    const input = [...withFunctionCalls(this.#input, this.#approvedOutputs), ...(this.#turnItems as ResponsesItem[])];
+    const tokensLeft = this.#outputLeft;
     const body = {
       ...fields,
-      ...turnToolFields({
+      ...createToolFields({
         request: this.#request,
         input,
         functions: this.#functions,
-        isFirst: this.#turns === 0,
+        isFirst: this.#turnCount === 0,
         isLast,
       }),
-      ...(include && { include: include.filter(isOfModel) }),
+      ...(include && { include: include.filter(isModelField) }),
       // The model needs its thinking in the next turn, and only an answer to a request with `store` contains the thinking completely. The
       // router does not store the turns themselves.
       store: true,
-      ...(left !== undefined && { max_output_tokens: left }),
+      ...(tokensLeft !== undefined && { max_output_tokens: tokensLeft }),
       stream: true,
     };
     this.#events.beginTurn();
-    this.#pieces = new EventObjects();
+    this.#eventReader = new EventObjects();
     this.#turn = new ResponsesTurn({
       events: this.#events,
-      // If a tool is offered twice, the last offer counts.
-      functionNamed: (name) => this.#functions.findLast((each) => each.name === name),
-      onCreated: (response) => this.#begin(response),
-      answerPart: () => this.#answerPart,
-      found: this.#searchResults,
+      // If the request lists a tool twice, the last one counts.
+      findFunction: (name) => this.#functions.findLast((each) => each.name === name),
+      onCreated: (response) => this.#writeOpening(response),
+      idPart: () => this.#idPart,
+      searchResults: this.#searchResults,
     });
     return Buffer.from(JSON.stringify(body));
   }
 
   relay(piece: Uint8Array): string {
-    return this.#pieces
+    return this.#eventReader
       .read(piece)
-      .map((event) => this.#turn?.event(event) ?? '')
+      .map((event) => this.#turn?.relayEvent(event) ?? '')
       .join('');
   }
 
   endTurn(): readonly HostedCall[] {
     const turn = this.#turn;
     if (!turn) return [];
-    this.#turns += 1;
-    this.#last = turn.response;
+    this.#turnCount += 1;
+    this.#lastResponse = turn.response;
     this.#usage = sumUsage(this.#usage, turn.response['usage']);
-    this.#items.push(...turn.items);
-    this.#begun = [...turn.calls];
+    this.#turnItems.push(...turn.items);
+    this.#openCalls = [...turn.calls];
     const isWhole = turn.response['status'] === 'completed';
     // If no output tokens are left, the model cannot use the outputs of these calls.
     this.#isCutOff =
-      isWhole && !turn.asksClient && turn.calls.length > 0 && (this.#outputLeft ?? minOutputTokens) < minOutputTokens;
-    this.isComplete = turn.asksClient || turn.calls.length === 0 || !isWhole || this.#isCutOff;
+      isWhole &&
+      !turn.hasClientRequests &&
+      turn.calls.length > 0 &&
+      (this.#outputLeft ?? minOutputTokens) < minOutputTokens;
+    this.isComplete = turn.hasClientRequests || turn.calls.length === 0 || !isWhole || this.#isCutOff;
     return isWhole && !this.#isCutOff ? turn.calls.map(({ call }) => call) : [];
   }
 
   get maxCalls(): number | undefined {
-    const { max_tool_calls: most } = this.#request;
-    return typeof most === 'number' ? most : undefined;
+    const { max_tool_calls: maxCallCount } = this.#request;
+    return typeof maxCallCount === 'number' ? maxCallCount : undefined;
   }
 
   /** How many of the request's output tokens are left; undefined if the request sets no limit. */
   get #outputLeft(): number | undefined {
     const { max_output_tokens: limit } = this.#request;
-    const used = this.#usage?.['output_tokens'];
-    return typeof limit === 'number' ? limit - (typeof used === 'number' ? used : 0) : undefined;
+    const usedTokens = this.#usage?.['output_tokens'];
+    return typeof limit === 'number' ? limit - (typeof usedTokens === 'number' ? usedTokens : 0) : undefined;
   }
 
   /** Always true, because this format has no tool that fetches an address of the model's choice. */
@@ -129,101 +132,103 @@ export class ResponsesHostedAnswer implements HostedAnswer {
     if (outcome.kind === 'found') this.#searchResults.push(...outcome.results);
     const text = writeOutcomeText(outcome);
     const output = isFailure(outcome) ? `Error: ${text}` : text;
-    const begun = this.#begun.find((each) => each.call === call);
-    if (!begun) {
-      this.#outputs.set(call.id, output);
-      this.#approvedEnds.push({ call, outcome });
+    const openCall = this.#openCalls.find((each) => each.call === call);
+    if (!openCall) {
+      this.#approvedOutputs.set(call.id, output);
+      this.#approvedOutcomes.push({ call, outcome });
       // The answer begins with the model's first event.
       return '';
     }
-    this.#begun = this.#begun.filter((each) => each !== begun);
-    this.#items.push({ type: 'function_call_output', call_id: begun.callId, output });
-    return this.#end(begun.position, outcome);
+    this.#openCalls = this.#openCalls.filter((each) => each !== openCall);
+    this.#turnItems.push({ type: 'function_call_output', call_id: openCall.callId, output });
+    return this.#end(openCall.position, outcome);
   }
 
   finish(): string {
     const message = 'The answer ended before this call.';
-    const failed = this.#begun.map(({ call }) =>
+    const failedCalls = this.#openCalls.map(({ call }) =>
       this.answerCall(call, { kind: 'failed', reason: 'unavailable', message }),
     );
     const response = this.wholeAnswer();
     const status = response['status'] === 'incomplete' ? 'incomplete' : 'completed';
-    return [...failed, this.#events.write(`response.${status}`, { response })].join('');
+    return [...failedCalls, this.#events.write(`response.${status}`, { response })].join('');
   }
 
   wholeAnswer(): JsonObject {
-    const { id, created_at: created } = this.#created;
-    const cut = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } };
-    const last = { ...this.#last, ...(this.#isCutOff && cut) };
-    const fields = { ...last, ...repeatedFields(this.#request), id, created_at: created };
+    const { id, created_at: created } = this.#createdResponse;
+    const cutOffFields = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } };
+    const last = { ...this.#lastResponse, ...(this.#isCutOff && cutOffFields) };
+    const fields = { ...last, ...readRepeatedFields(this.#request), id, created_at: created };
     return { ...fields, output: this.#events.output, usage: this.#usage ?? null };
   }
 
-  get #answerPart(): string {
-    const { id } = this.#created;
+  get #idPart(): string {
+    const { id } = this.#createdResponse;
     return typeof id === 'string' ? id.replace(/^[a-z]+_/, '') : '';
   }
 
-  /** Returns the first events of the answer; '' at later turns. */
-  #begin(response: JsonObject): string {
-    if (this.#turns > 0) return '';
-    this.#created = response;
-    const shown = { ...response, ...repeatedFields(this.#request) };
+  /** Writes the first events of the answer; '' in later turns. */
+  #writeOpening(response: JsonObject): string {
+    if (this.#turnCount > 0) return '';
+    this.#createdResponse = response;
+    const shownResponse = { ...response, ...readRepeatedFields(this.#request) };
     const opening = ['response.created', 'response.in_progress'].map((type) =>
-      this.#events.write(type, { response: shown }),
+      this.#events.write(type, { response: shownResponse }),
     );
-    return [...opening, ...this.#mcpListEvents(), ...this.#approvedEnds.map((each) => this.#approvedItem(each))].join(
-      '',
-    );
+    return [
+      ...opening,
+      ...this.#writeMcpLists(),
+      ...this.#approvedOutcomes.map((each) => this.#writeApprovedItem(each)),
+    ].join('');
   }
 
-  /** Returns events with the tools of each MCP server whose list the client does not have yet. */
-  #mcpListEvents(): string[] {
-    const known = new Set(
+  /** Writes events with the tools of each MCP server whose list the client does not have yet. */
+  #writeMcpLists(): string[] {
+    const listedServers = new Set(
       this.#input.map((item) => (item.type === 'mcp_list_tools' ? (item as JsonObject)['server_label'] : undefined)),
     );
-    return this.#runnable.flatMap(({ hosted, served }) => {
-      if (hosted.kind !== 'mcp' || known.has(hosted.label)) return [];
-      known.add(hosted.label);
-      const tools = served.map(({ ownName, description, inputSchema }) => ({
-        name: ownName,
+    return this.#runnable.flatMap(({ hosted, servedTools }) => {
+      if (hosted.kind !== 'mcp' || listedServers.has(hosted.label)) return [];
+      listedServers.add(hosted.label);
+      const tools = servedTools.map(({ nameAtServer, description, inputSchema }) => ({
+        name: nameAtServer,
         description,
         input_schema: inputSchema,
         annotations: null,
       }));
-      const id = hostedItemId('mcpl', this.#answerPart, this.#events.output.length);
+      const id = createItemId('mcpl', this.#idPart, this.#events.output.length);
       const item = { id, type: 'mcp_list_tools', server_label: hosted.label ?? '', tools, error: null };
       const position = this.#events.add(item);
       return [
         this.#events.item(position, 'response.output_item.added', { ...item, tools: [] }),
-        this.#events.eventAt(position, 'response.mcp_list_tools.in_progress'),
-        this.#events.eventAt(position, 'response.mcp_list_tools.completed'),
+        this.#events.writeEventAt(position, 'response.mcp_list_tools.in_progress'),
+        this.#events.writeEventAt(position, 'response.mcp_list_tools.completed'),
         this.#events.item(position, 'response.output_item.done', item),
       ];
     });
   }
 
-  #approvedItem({ call, outcome }: { call: HostedCall; outcome: HostedOutcome }): string {
+  #writeApprovedItem({ call, outcome }: { call: HostedCall; outcome: HostedOutcome }): string {
     const position = this.#events.output.length;
-    const id = hostedItemId('mcp', this.#answerPart, position);
-    const begun = beginCall(this.#events, { ...call, id }, JSON.stringify(call.input));
+    const id = createItemId('mcp', this.#idPart, position);
+    const beginning = beginCall(this.#events, { ...call, id }, JSON.stringify(call.input));
     this.#events.output[position] = { ...this.#events.output[position], approval_request_id: call.id };
-    return begun + this.#end(position, outcome);
+    return beginning + this.#end(position, outcome);
   }
 
   #end(position: number, outcome: HostedOutcome): string {
-    const item = withOutcome(this.#events.output[position] ?? {}, outcome);
+    const item = addOutcome(this.#events.output[position] ?? {}, outcome);
     const { type, status } = item as JsonObject & { type: string };
     // The format has no event for a failed search, so only the status of the item shows the failure.
-    const ended = type === 'mcp_call' && status === 'failed' ? `${type}.failed` : `${type}.completed`;
+    const eventName = type === 'mcp_call' && status === 'failed' ? `${type}.failed` : `${type}.completed`;
     return (
-      this.#events.eventAt(position, `response.${ended}`) +
+      this.#events.writeEventAt(position, `response.${eventName}`) +
       this.#events.item(position, 'response.output_item.done', item)
     );
   }
 }
 
 /** Whether the model's upstream, and not the hosted tool, can include this field. */
-function isOfModel(what: string): boolean {
+function isModelField(what: string): boolean {
   return !what.startsWith('web_search_call.');
 }

@@ -3,12 +3,12 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { SearchResult } from '../../hosted/hosted-outcome.ts';
 import type { HostedCall } from '../../hosted/hosted-request.ts';
 import { itemOrEmpty, type AnswerEvents } from './answer-events.ts';
-import { inProgressItem, hostedItemId } from './hosted-item.ts';
+import { createInProgressItem, createItemId } from './hosted-item.ts';
 import type { HostedFunction } from './hosted-functions.ts';
 import { needsApproval } from './find-hosted-tools.ts';
-import { withItemCitations, withCitations, urlCitations } from './url-citations.ts';
+import { addItemCitations, addCitations, createUrlCitations } from './url-citations.ts';
 
-export interface BegunCall {
+export interface OpenCall {
   call: HostedCall;
   /** The position of the call's item in the answer. */
   position: number;
@@ -19,13 +19,13 @@ export interface BegunCall {
 export interface TurnOptions {
   events: AnswerEvents;
   /** Returns the function that stands for a hosted tool; undefined if the name belongs to no such function. */
-  functionNamed: (name: unknown) => HostedFunction | undefined;
+  findFunction: (name: unknown) => HostedFunction | undefined;
   /** Called with the response object of the first event. Returns the events that begin the answer. */
   onCreated: (response: JsonObject) => string;
-  /** Returns the part of the answer's id that ids of its items contain. */
-  answerPart: () => string;
-  /** Search results of earlier turns. A text that names the address of one of them gets an annotation. */
-  found: readonly SearchResult[];
+  /** Returns the part of the answer's id that the ids of its items contain. */
+  idPart: () => string;
+  /** Search results of earlier turns. A text that names the address of such a result gets an annotation. */
+  searchResults: readonly SearchResult[];
 }
 
 const clientCalls: ReadonlySet<unknown> = new Set(['function_call', 'custom_tool_call', 'tool_search_call']);
@@ -37,47 +37,47 @@ const clientCalls: ReadonlySet<unknown> = new Set(['function_call', 'custom_tool
 export class ResponsesTurn {
   /** The items as the model wrote them. */
   readonly items: JsonObject[] = [];
-  readonly calls: BegunCall[] = [];
+  readonly calls: OpenCall[] = [];
   /** Whether the client must answer a call of its own tool, or an approval request. */
-  asksClient = false;
+  hasClientRequests = false;
   /** The response object of the last event. */
   response: JsonObject = {};
   readonly #parts: TurnOptions;
   /** Maps positions in the turn to positions in the answer. */
   readonly #positions = new Map<unknown, number>();
-  readonly #hidden = new Set<unknown>();
-  /** Keys of the texts that the upstream itself annotates, see `textKey`. */
-  readonly #annotated = new Set<string>();
+  readonly #hiddenPositions = new Set<unknown>();
+  /** Keys of the texts that the upstream itself annotates, see `toTextKey`. */
+  readonly #annotatedTexts = new Set<string>();
 
   constructor(parts: TurnOptions) {
     this.#parts = parts;
   }
 
   /** @throws RouterError `upstream_failed` for an invalid event */
-  event(event: JsonObject): string {
+  relayEvent(event: JsonObject): string {
     const { type } = event;
     switch (type) {
       case 'response.created':
-        return this.#parts.onCreated(responseOf(event));
+        return this.#parts.onCreated(readResponse(event));
       case 'response.in_progress':
         return '';
       case 'response.completed':
       case 'response.incomplete':
-        this.response = responseOf(event);
+        this.response = readResponse(event);
         return '';
       case 'response.failed':
         throw new RouterError('upstream_failed', 'The upstream failed in the middle of its answer.');
       case 'response.output_text.annotation.added':
-        this.#annotated.add(textKey(event));
+        this.#annotatedTexts.add(toTextKey(event));
         return this.#relay(event);
       case 'response.output_text.done':
-        return this.#annotations(event) + this.#relay(event);
+        return this.#writeAnnotations(event) + this.#relay(event);
       case 'response.content_part.done':
-        return this.#relay({ ...event, part: withCitations(event['part'] ?? null, this.#parts.found) });
+        return this.#relay({ ...event, part: addCitations(event['part'] ?? null, this.#parts.searchResults) });
       case 'response.output_item.added':
-        return this.#added(event);
+        return this.#addItem(event);
       case 'response.output_item.done':
-        return this.#done(event);
+        return this.#endItem(event);
       default:
         if (typeof type !== 'string')
           throw new RouterError('upstream_failed', 'The answer has an event without a type.');
@@ -87,14 +87,14 @@ export class ResponsesTurn {
 
   #relay(event: JsonObject): string {
     const { output_index: index } = event;
-    return this.#hidden.has(index) ? '' : this.#parts.events.writeRelayed(event, this.#positions.get(index));
+    return this.#hiddenPositions.has(index) ? '' : this.#parts.events.writeRelayed(event, this.#positions.get(index));
   }
 
-  /** Writes the annotations of a complete text, unless its upstream has added some. */
-  #annotations(event: JsonObject): string {
+  /** Writes the annotations of a complete text, unless the upstream has added some. */
+  #writeAnnotations(event: JsonObject): string {
     const { output_index, item_id, content_index, text } = event;
-    if (typeof text !== 'string' || this.#annotated.has(textKey(event))) return '';
-    return urlCitations(text, this.#parts.found)
+    if (typeof text !== 'string' || this.#annotatedTexts.has(toTextKey(event))) return '';
+    return createUrlCitations(text, this.#parts.searchResults)
       .map((annotation, at) =>
         this.#relay({
           type: 'response.output_text.annotation.added',
@@ -108,50 +108,50 @@ export class ResponsesTurn {
       .join('');
   }
 
-  #added(event: JsonObject): string {
-    const { events, functionNamed } = this.#parts;
+  #addItem(event: JsonObject): string {
+    const { events, findFunction } = this.#parts;
     const item = itemOrEmpty(event);
-    if (item['type'] === 'function_call' && functionNamed(item['name'])) {
-      this.#hidden.add(event['output_index']);
+    if (item['type'] === 'function_call' && findFunction(item['name'])) {
+      this.#hiddenPositions.add(event['output_index']);
       return '';
     }
-    const own = events.withOwnId(item);
-    const position = events.add(own);
+    const ownItem = events.withUniqueId(item);
+    const position = events.add(ownItem);
     this.#positions.set(event['output_index'], position);
-    return events.item(position, 'response.output_item.added', own);
+    return events.item(position, 'response.output_item.added', ownItem);
   }
 
-  #done(event: JsonObject): string {
-    const { events, functionNamed } = this.#parts;
+  #endItem(event: JsonObject): string {
+    const { events, findFunction } = this.#parts;
     const item = itemOrEmpty(event);
     this.items.push(item);
-    const called = item['type'] === 'function_call' ? functionNamed(item['name']) : undefined;
-    if (called) return this.#begin(called, item);
-    this.asksClient ||= clientCalls.has(item['type']);
+    const hostedFunction = item['type'] === 'function_call' ? findFunction(item['name']) : undefined;
+    if (hostedFunction) return this.#beginHostedCall(hostedFunction, item);
+    this.hasClientRequests ||= clientCalls.has(item['type']);
     const position = this.#positions.get(event['output_index']) ?? events.add(item);
-    const cited = withItemCitations(item, this.#parts.found);
-    return events.item(position, 'response.output_item.done', events.withOwnId(cited));
+    const citedItem = addItemCitations(item, this.#parts.searchResults);
+    return events.item(position, 'response.output_item.done', events.withUniqueId(citedItem));
   }
 
-  #begin({ hosted, served, tool }: HostedFunction, item: JsonObject): string {
-    const { events, answerPart } = this.#parts;
+  #beginHostedCall({ hosted, servedTool, tool }: HostedFunction, item: JsonObject): string {
+    const { events, idPart } = this.#parts;
     const args = typeof item['arguments'] === 'string' ? item['arguments'] : '';
     const position = events.output.length;
     const isMcp = hosted.kind === 'mcp';
-    if (isMcp && needsApproval(tool, served.ownName)) {
-      this.asksClient = true;
-      const id = hostedItemId('mcpr', answerPart(), position);
+    if (isMcp && needsApproval(tool, servedTool.nameAtServer)) {
+      this.hasClientRequests = true;
+      const id = createItemId('mcpr', idPart(), position);
       const { label = '' } = hosted;
-      return addWhole(events, {
+      return writeWholeItem(events, {
         id,
         type: 'mcp_approval_request',
         server_label: label,
-        name: served.ownName,
+        name: servedTool.nameAtServer,
         arguments: args,
       });
     }
-    const id = hostedItemId(isMcp ? 'mcp' : 'web_search', answerPart(), position);
-    const call: HostedCall = { id, hosted, served, input: parsed(args) };
+    const id = createItemId(isMcp ? 'mcp' : 'web_search', idPart(), position);
+    const call: HostedCall = { id, hosted, servedTool, input: parseArguments(args) };
     const callId = typeof item['call_id'] === 'string' ? item['call_id'] : '';
     this.calls.push({ call, position, callId });
     return beginCall(events, call, args);
@@ -160,26 +160,26 @@ export class ResponsesTurn {
 
 /** Writes the events that begin the item of a call at the next position. */
 export function beginCall(events: AnswerEvents, call: HostedCall, args: string): string {
-  const item = inProgressItem(call, args);
+  const item = createInProgressItem(call, args);
   const position = events.add(item);
-  const added = (shown: JsonObject): string => events.item(position, 'response.output_item.added', shown);
+  const writeAdded = (shown: JsonObject): string => events.item(position, 'response.output_item.added', shown);
   if (call.hosted.kind !== 'mcp') {
     return (
-      added(item) +
-      events.eventAt(position, 'response.web_search_call.in_progress') +
-      events.eventAt(position, 'response.web_search_call.searching')
+      writeAdded(item) +
+      events.writeEventAt(position, 'response.web_search_call.in_progress') +
+      events.writeEventAt(position, 'response.web_search_call.searching')
     );
   }
-  const begun =
-    added({ ...item, arguments: '' }) +
-    events.eventAt(position, 'response.mcp_call.in_progress') +
-    events.eventAt(position, 'response.mcp_call_arguments.delta', { delta: args }) +
-    events.eventAt(position, 'response.mcp_call_arguments.done', { arguments: args });
+  const beginning =
+    writeAdded({ ...item, arguments: '' }) +
+    events.writeEventAt(position, 'response.mcp_call.in_progress') +
+    events.writeEventAt(position, 'response.mcp_call_arguments.delta', { delta: args }) +
+    events.writeEventAt(position, 'response.mcp_call_arguments.done', { arguments: args });
   events.output[position] = item;
-  return begun;
+  return beginning;
 }
 
-function addWhole(events: AnswerEvents, item: JsonObject): string {
+function writeWholeItem(events: AnswerEvents, item: JsonObject): string {
   const position = events.add(item);
   return (
     events.item(position, 'response.output_item.added', item) + events.item(position, 'response.output_item.done', item)
@@ -187,15 +187,15 @@ function addWhole(events: AnswerEvents, item: JsonObject): string {
 }
 
 /** Returns a key for a text of the turn. */
-function textKey({ output_index: item, content_index: part }: JsonObject): string {
+function toTextKey({ output_index: item, content_index: part }: JsonObject): string {
   return JSON.stringify([item, part]);
 }
 
-function responseOf({ response }: JsonObject): JsonObject {
+function readResponse({ response }: JsonObject): JsonObject {
   return isJsonObject(response) ? response : {};
 }
 
-function parsed(json: string): JsonObject {
+function parseArguments(json: string): JsonObject {
   try {
     const input: unknown = JSON.parse(json === '' ? '{}' : json);
     return isJsonObject(input) ? input : {};

@@ -1,12 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { ResponsesItem, ResponsesRequest } from '../request.ts';
-import {
-  choiceWithFunctions,
-  toolsWithFunctions,
-  toolsWithoutHosted,
-  type HostedFunction,
-} from './hosted-functions.ts';
-import { offeredTools, withTools } from './offered-tools.ts';
+import { replaceHostedChoice, replaceHostedTools, removeHostedTools, type HostedFunction } from './hosted-functions.ts';
+import { listRequestTools, changeAddedTools } from './request-tools.ts';
 
 export interface TurnToolsOptions {
   request: ResponsesRequest;
@@ -19,34 +14,35 @@ export interface TurnToolsOptions {
 
 /**
  * Returns the tool fields of a turn, with functions in place of the hosted tools. In the last turn, the model has only the client's tools.
- * If the client has no tools, the functions stay, because earlier turns have called them. The choice is then `none`.
+ * If the client has no tools, the functions stay, because earlier turns have called them, and the choice is `none`.
  */
-export function turnToolFields(parts: TurnToolsOptions): JsonObject {
+export function createToolFields(parts: TurnToolsOptions): JsonObject {
   const { request, input, functions, isLast } = parts;
-  const choice = choiceOf(parts);
-  const offer = (change: typeof toolsWithFunctions): Required<Pick<ResponsesRequest, 'input' | 'tools'>> => ({
-    input: withTools(input, (tools) => change(tools, functions)),
+  const choice = chooseToolChoice(parts);
+  const changeTools = (change: typeof replaceHostedTools): Required<Pick<ResponsesRequest, 'input' | 'tools'>> => ({
+    input: changeAddedTools(input, (tools) => change(tools, functions)),
     tools: change(request.tools ?? [], functions),
   });
-  if (!isLast) return { ...offer(toolsWithFunctions), tool_choice: choice };
-  const own = offer(toolsWithoutHosted);
-  if (offeredTools(own).length === 0) return { ...offer(toolsWithFunctions), tool_choice: 'none' };
-  return { ...own, tool_choice: withoutFunctions(choice, functions) };
+  if (!isLast) return { ...changeTools(replaceHostedTools), tool_choice: choice };
+  const clientTools = changeTools(removeHostedTools);
+  if (listRequestTools(clientTools).length === 0) return { ...changeTools(replaceHostedTools), tool_choice: 'none' };
+  return { ...clientTools, tool_choice: removeFunctions(choice, functions) };
 }
 
 /**
  * Returns the tool choice of a turn. A choice that requires a call applies to the first turn only, because in later turns it would keep the
  * model from ever answering.
  */
-function choiceOf({ request, functions, isFirst }: TurnToolsOptions): Json | undefined {
-  const chosen = choiceWithFunctions(request.tool_choice, functions);
-  if (isFirst) return chosen;
-  if (isJsonObject(chosen) && chosen['type'] === 'allowed_tools') return { ...chosen, mode: 'auto' };
-  return chosen === 'none' ? chosen : 'auto';
+function chooseToolChoice({ request, functions, isFirst }: TurnToolsOptions): Json | undefined {
+  const requestChoice = replaceHostedChoice(request.tool_choice, functions);
+  if (isFirst) return requestChoice;
+  if (isJsonObject(requestChoice) && requestChoice['type'] === 'allowed_tools')
+    return { ...requestChoice, mode: 'auto' };
+  return requestChoice === 'none' ? requestChoice : 'auto';
 }
 
-/** Removes functions from a list of allowed tools, which may name only offered tools. */
-function withoutFunctions(choice: Json | undefined, functions: readonly HostedFunction[]): Json | undefined {
+/** Removes functions from a list of allowed tools, because the list may name only tools of the request. */
+function removeFunctions(choice: Json | undefined, functions: readonly HostedFunction[]): Json | undefined {
   if (!isJsonObject(choice) || !Array.isArray(choice['tools'])) return choice;
   const names = new Set<unknown>(functions.map(({ name }) => name));
   const tools = choice['tools'].filter((tool) => !(isJsonObject(tool) && names.has(tool['name'])));

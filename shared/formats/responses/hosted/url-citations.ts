@@ -3,39 +3,39 @@ import { findCitations } from '../../hosted/find-citations.ts';
 import type { SearchResult } from '../../hosted/hosted-outcome.ts';
 
 /**
- * Returns the annotations of a text that names addresses of search results (OpenAI API reference, "Web search"). Their indices count
- * Unicode characters; the end is exclusive.
+ * Returns the annotations of a text that names addresses of search results (OpenAI API reference, "Web search"). The indices of an
+ * annotation count Unicode characters; the end is exclusive.
  */
-export function urlCitations(text: string, results: readonly SearchResult[]): JsonObject[] {
+export function createUrlCitations(text: string, results: readonly SearchResult[]): JsonObject[] {
   let [units, characters] = [0, 0];
   /** Converts an offset from UTF-16 code units to characters. Has to be called with rising offsets. */
-  const place = (offset: number): number => {
-    const passed = text.slice(units, offset);
-    characters += passed.length - (passed.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
+  const toCharacterIndex = (offset: number): number => {
+    const passedText = text.slice(units, offset);
+    characters += passedText.length - (passedText.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
     units = offset;
     return characters;
   };
   return findCitations(text, results).map(({ start, end, result: { url, title } }) => ({
     type: 'url_citation',
-    start_index: place(start),
-    end_index: place(end),
+    start_index: toCharacterIndex(start),
+    end_index: toCharacterIndex(end),
     url,
     title,
   }));
 }
 
-/** Adds annotations to a content part, unless its upstream has added some. */
-export function withCitations(part: Json, results: readonly SearchResult[]): Json {
+/** Adds annotations to a content part, unless the upstream has added some. */
+export function addCitations(part: Json, results: readonly SearchResult[]): Json {
   if (!isJsonObject(part) || part['type'] !== 'output_text' || typeof part['text'] !== 'string') return part;
   const { annotations } = part;
   if (Array.isArray(annotations) && annotations.length > 0) return part;
-  const own = urlCitations(part['text'], results);
-  return own.length === 0 ? part : { ...part, annotations: own };
+  const newAnnotations = createUrlCitations(part['text'], results);
+  return newAnnotations.length === 0 ? part : { ...part, annotations: newAnnotations };
 }
 
 /** Adds annotations to the content parts of a message item. */
-export function withItemCitations(item: JsonObject, results: readonly SearchResult[]): JsonObject {
+export function addItemCitations(item: JsonObject, results: readonly SearchResult[]): JsonObject {
   const { type, content } = item;
   if (type !== 'message' || !Array.isArray(content) || results.length === 0) return item;
-  return { ...item, content: content.map((part) => withCitations(part, results)) };
+  return { ...item, content: content.map((part) => addCitations(part, results)) };
 }

@@ -16,7 +16,7 @@ export function upstreamErrorFromMessages(status: number, body: string, headers:
     message: messageOf(parsed),
     retryAfter: readRetryAfter(headers),
   });
-  return error.quoting(toOriginalError(status, parsed, headers));
+  return error.withOriginal(toOriginalError(status, parsed, headers));
 }
 
 /**
@@ -27,7 +27,7 @@ export function upstreamErrorFromMessagesEvent(event: JsonObject): RouterError |
   if (event['type'] !== 'error') return undefined;
   const { error } = event;
   const status = statusOf(isJsonObject(error) ? error['type'] : undefined);
-  return upstreamError({ status, message: messageOf(event), retryAfter: undefined }).quoting(
+  return upstreamError({ status, message: messageOf(event), retryAfter: undefined }).withOriginal(
     toOriginalError(status, event, {}),
   );
 }

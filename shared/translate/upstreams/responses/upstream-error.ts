@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { contextOverflow } from '#shared/formats/context-overflow.ts';
+import { createOverflowError } from '#shared/formats/context-overflow.ts';
 import { readOverflowText } from '../overflow-texts.ts';
 import { readRetryDelay } from '../retry-delay.ts';
 import { upstreamError } from '../upstream-error.ts';
@@ -13,7 +13,7 @@ export function upstreamErrorFromResponse(event: JsonObject): RouterError {
   const error = isJsonObject(event['error']) ? event['error'] : event;
   const message = typeof error['message'] === 'string' ? error['message'] : '';
   const code = error['code'] ?? error['type'];
-  if (code === 'context_length_exceeded') return contextOverflow(readOverflowText(message) ?? {});
+  if (code === 'context_length_exceeded') return createOverflowError(readOverflowText(message) ?? {});
   return upstreamError({ status: statusOf(code), message, code, retryAfter: readRetryDelay(error) });
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { repairBatches } from '#services/batch-runner/batches/repair-batches.ts';
-import { sliceJob } from '#shared/background/batch-jobs.ts';
+import { createSliceJob } from '#shared/background/batch-jobs.ts';
 import { openBatch, type OpenBatch } from '../../../helpers/batches/open-batch.ts';
 
 /** Starts a batch whose slices have no jobs. */
@@ -23,7 +23,7 @@ it('a batch whose jobs are lost gets jobs for the slices that are not over, once
   await begin({ work }, id, slices);
   for (const slice of [0, 7, 1_199]) await work.endSlice({ id, slice }, { recorded: 0, cancelled: 1, expired: 0 }, {});
   // One job still exists.
-  await jobs.add(sliceJob(id, 3, { ofOwner: 1 }));
+  await jobs.add(createSliceJob(id, 3, { ofOwner: 1 }));
   await Promise.all([repairBatches(parts, later()), repairBatches(parts, later())]);
   await repairBatches(parts, later());
   expect(await jobs.countWaiting('batch-slices')).toBe(slices - 3);
@@ -41,11 +41,11 @@ it('a batch whose jobs are lost is left alone while it makes progress', async ()
 it('a batch whose jobs are lost gets its slices behind those that are next in line', async () => {
   const opened = await openBatch();
   const { jobs } = opened.parts;
-  await jobs.add(sliceJob('other', 499, { ofOwner: 1 }));
+  await jobs.add(createSliceJob('other', 499, { ofOwner: 1 }));
   await begin(opened, opened.id, 3);
   await repairBatches(opened.parts, later());
   expect(await jobs.countWaiting('batch-slices')).toBe(4);
-  expect(await jobs.nextPriority('batch-slices')).toBe(500);
+  expect(await jobs.findNextPriority('batch-slices')).toBe(500);
 });
 
 it('a batch whose jobs are lost is left alone until its pause ends, unless it was cancelled', async () => {

@@ -37,6 +37,6 @@ describe('a line whose request failed', () => {
   });
 
   it('ends if one of its tools may have changed something, whatever the error', () => {
-    expect(decideAfterError(new PreemptedError().afterEffects())).toEqual({ kind: 'final' });
+    expect(decideAfterError(new PreemptedError().withEffects())).toEqual({ kind: 'final' });
   });
 });

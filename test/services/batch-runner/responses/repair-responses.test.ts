@@ -21,7 +21,7 @@ it('responses whose jobs are lost get new ones, owners with few of them first', 
   await repair.check();
   // Its run has ended, and another one has begun: there is a job.
   await begin('cyd 1');
-  expect((await jobs.counts()).responses.waiting).toBe(0);
+  expect((await jobs.countAll()).responses.waiting).toBe(0);
   await repair.check();
   const made: string[] = [];
   const handle = async ({ response }: ResponseJob): Promise<void> => void made.push(response);

@@ -50,7 +50,7 @@ describe('background work in the console', () => {
     await until(async () => {
       // A job is not delayed while a try of its own fails.
       await ada.post('/background/repeat', job);
-      expect(worker.completed).toBe(1);
+      expect(worker.completions).toBe(1);
     });
     expect((await ada.post('/background/repeat', job)).body).toEqual({ repeated: false });
     expect((await ada.get('/background')).body.failing).toEqual([]);

@@ -23,16 +23,20 @@ async function open() {
   const own: { registry?: StoredRegistry } = {};
   const registry: Parameters<typeof registryOperations>[0]['registry'] = {
     source: 'store',
-    shown: () => own.registry?.shown() ?? {},
+    readShownSections: () => own.registry?.readShownSections() ?? {},
     version: () => own.registry?.version(),
-    changed: async () => own.registry?.refresh(),
+    announceChange: async () => own.registry?.refresh(),
   };
   const house = await openHouse([], {
     furtherOperations: ({ accounts, log }) => registryOperations({ accounts, log, registry }),
   });
   const versions = house.accounts.registryVersions;
-  const configOf = async (number: number): Promise<unknown> => (await versions.find(number))?.config;
-  const source = { newest: () => versions.findNewest(), before: (at: number) => versions.findPrevious(at), configOf };
+  const readConfig = async (number: number): Promise<unknown> => (await versions.find(number))?.config;
+  const source = {
+    findNewest: () => versions.findNewest(),
+    findBefore: (at: number) => versions.findPrevious(at),
+    readConfig,
+  };
   const followed = await followStoredRegistry(source, silentLog);
   own.registry = followed;
   onTestFinished(() => followed.close());
@@ -186,7 +190,7 @@ it('a file that ROUTER_CONFIG names is shown without possible secrets, and canno
   writeFileSync(file, JSON.stringify({ ...config, prices, providers: { openai: { OPENAI_API_KEY: 's3cret' } } }));
   const followed = followRegistry(file, silentLog);
   onTestFinished(() => followed.close());
-  const source = { source: 'file', version: () => undefined, changed: () => Promise.resolve() } as const;
+  const source = { source: 'file', version: () => undefined, announceChange: () => Promise.resolve() } as const;
   const registry = { ...followed, ...source };
   const { ada, accounts } = await openHouse([], {
     furtherOperations: ({ accounts: opened, log }) => registryOperations({ accounts: opened, log, registry }),

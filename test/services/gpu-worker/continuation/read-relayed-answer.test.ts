@@ -6,11 +6,11 @@ import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import { completionsFormat } from '#shared/formats/completions/completions-format.ts';
 import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
 import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
-import { dataEvent, namedEvent } from '#shared/formats/sse/encode.ts';
+import { writeDataEvent, writeNamedEvent } from '#shared/formats/sse/encode.ts';
 
-const data = (...events: object[]): string => events.map((event) => dataEvent(JSON.stringify(event))).join('');
+const data = (...events: object[]): string => events.map((event) => writeDataEvent(JSON.stringify(event))).join('');
 const named = (...events: { type: string }[]): string =>
-  events.map((event) => namedEvent(event.type, JSON.stringify(event))).join('');
+  events.map((event) => writeNamedEvent(event.type, JSON.stringify(event))).join('');
 
 function read(format: ClientFormat, text: string, answerId?: string) {
   return readRelayedAnswer(Buffer.from(text), format, answerId);

@@ -20,9 +20,9 @@ it("the session in a client's headers restarts with each window of a Codex threa
   const codex = { 'session-id': 's', 'thread-id': 't' };
   const first = readSession({ ...codex, 'x-codex-window-id': 't:0' });
   expect(readSession({ ...codex, 'x-codex-window-id': 't:1' })).not.toEqual(first);
-  expect(first?.restarts).toBe(false);
-  expect(readSession({ 'x-session-affinity': 's' })?.restarts).toBe(false);
-  expect(readSession({ 'x-claude-code-session-id': 's' })?.restarts).toBe(true);
+  expect(first?.mayRestart).toBe(false);
+  expect(readSession({ 'x-session-affinity': 's' })?.mayRestart).toBe(false);
+  expect(readSession({ 'x-claude-code-session-id': 's' })?.mayRestart).toBe(true);
 });
 
 it("the session in a client's headers is undefined if none is named, or only an agent", () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { StoreQueueBudget } from '#shared/serving/stored/storing-room.ts';
+import { StoreQueueBudget } from '#shared/serving/stored/store-queue-budget.ts';
 import { AnswerJournal } from '../../../../services/ingress/idempotency/answer-journal.ts';
 
 const of = { owner: 'owner', id: 'id', attempt: 'ia_1' };

@@ -5,7 +5,7 @@ import type { RecordingOutcome } from '#services/ingress/recording/lost-recordin
 import { Recorder } from '#services/ingress/recording/recorder.ts';
 import type { RecordingFields } from '#shared/accounts/recordings/recording.ts';
 import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
-import { StoreQueueBudget } from '#shared/serving/stored/storing-room.ts';
+import { StoreQueueBudget } from '#shared/serving/stored/store-queue-budget.ts';
 import { until } from '../../../helpers/until.ts';
 import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 

@@ -179,7 +179,7 @@ describe('messages of the broker contract', () => {
     expect(decodeError(Buffer.from(encodeError(error))).details).toEqual(details);
     const said = { body: { error: { type: 'tea' } }, headers: { 'retry-after': '90' } };
     const original = { format: 'messages', status: 418, ...said };
-    expect(decodeError(Buffer.from(encodeError(error.quoting(original)))).original).toEqual(original);
+    expect(decodeError(Buffer.from(encodeError(error.withOriginal(original)))).original).toEqual(original);
   });
 
   it('is bounded when it is the end or the error of a worker: counts, texts, waits and codes', () => {

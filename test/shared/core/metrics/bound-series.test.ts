@@ -35,6 +35,6 @@ it("a bound counter writes the same text as the library's own, at every scrape",
 
 it('bounded names keep the first names and count later ones as other', () => {
   const names = new BoundedNames(2);
-  const labels = ['a', 'b', 'c', 'a', 'd', 'b'].map((name) => names.labelFor(name));
+  const labels = ['a', 'b', 'c', 'a', 'd', 'b'].map((name) => names.toLabel(name));
   expect(labels).toEqual(['a', 'b', 'other', 'a', 'other', 'b']);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { messagesModelPage } from '#shared/formats/apis/anthropic-models.ts';
+import { createModelPage } from '#shared/formats/apis/anthropic-models.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
 
 const cards = ['a', 'b', 'c', 'd', 'e'].map((id) => ({
@@ -13,7 +13,7 @@ const cards = ['a', 'b', 'c', 'd', 'e'].map((id) => ({
 }));
 
 function ids(query: Record<string, string>): { ids: string[]; more: boolean } {
-  const page = messagesModelPage(cards, query);
+  const page = createModelPage(cards, query);
   expect(page.first_id).toBe(page.data[0]?.id ?? null);
   expect(page.last_id).toBe(page.data.at(-1)?.id ?? null);
   return { ids: page.data.map(({ id }) => id), more: page.has_more };
@@ -21,7 +21,7 @@ function ids(query: Record<string, string>): { ids: string[]; more: boolean } {
 
 describe('a page of models', () => {
   it('has the shape that messages clients read', () => {
-    expect(messagesModelPage(cards, { limit: '1' }).data[0]).toMatchObject({
+    expect(createModelPage(cards, { limit: '1' }).data[0]).toMatchObject({
       type: 'model',
       id: 'a',
       created_at: '2023-11-14T22:13:20.000Z',
@@ -49,6 +49,6 @@ describe('a page of models', () => {
     { after_id: 'nobody' },
     { after_id: 'a', before_id: 'b' },
   ])('is refused for the query %j', (query) => {
-    expect(() => messagesModelPage(cards, query)).toThrow(errorWith('invalid_request'));
+    expect(() => createModelPage(cards, query)).toThrow(errorWith('invalid_request'));
   });
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readLines, type TextLine } from '#shared/formats/batches/read-lines.ts';
 import { readLineObject } from '#shared/formats/batches/read-line-object.ts';
-import { retryTime } from '#shared/formats/batches/batch-format.ts';
+import { findRetryTime } from '#shared/formats/batches/batch-format.ts';
 
 async function* inPieces(text: Buffer, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
   let from = 0;
@@ -69,8 +69,8 @@ it.each([
 });
 
 it('a waiting batch has a retry time until its pause ends, and none while it lacks a worker', () => {
-  expect(retryTime({ pausedUntil: 7_000 }, 6_999)).toBe(7_000);
-  expect(retryTime({ pausedUntil: 7_000 }, 7_000)).toBeUndefined();
-  expect(retryTime({ pausedUntil: 7_000, lacksWorker: true }, 6_000)).toBeUndefined();
-  expect(retryTime({}, 6_000)).toBeUndefined();
+  expect(findRetryTime({ pausedUntil: 7_000 }, 6_999)).toBe(7_000);
+  expect(findRetryTime({ pausedUntil: 7_000 }, 7_000)).toBeUndefined();
+  expect(findRetryTime({ pausedUntil: 7_000, lacksWorker: true }, 6_000)).toBeUndefined();
+  expect(findRetryTime({}, 6_000)).toBeUndefined();
 });

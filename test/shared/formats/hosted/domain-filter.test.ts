@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { domainFilter } from '#shared/formats/hosted/domain-filter.ts';
+import { createDomainFilter } from '#shared/formats/hosted/domain-filter.ts';
 
 describe('the domains of a hosted tool', () => {
   it('include every domain without a list', () => {
-    expect(domainFilter(undefined, null)).toBeUndefined();
-    expect(domainFilter([], [])).toBeUndefined();
+    expect(createDomainFilter(undefined, null)).toBeUndefined();
+    expect(createDomainFilter([], [])).toBeUndefined();
   });
 
   it.each([
@@ -26,11 +26,11 @@ describe('the domains of a hosted tool', () => {
   ])('include only the allowed domains: %s', (url, isAllowed) => {
     const places = ['https://site.example/blog', 'wild.example/a*/posts', 'all.example/*'];
     const allowed = ['example.com', ...places, 'Bücher.example'];
-    expect(domainFilter(allowed, undefined)?.(url)).toBe(isAllowed);
+    expect(createDomainFilter(allowed, undefined)?.(url)).toBe(isAllowed);
   });
 
   it('exclude the blocked domains', () => {
-    const allows = domainFilter(undefined, ['example.com']);
+    const allows = createDomainFilter(undefined, ['example.com']);
     const urls = ['https://a.example.com/', 'https://example.com./', 'https://other.example/'];
     expect(urls.map((url) => allows?.(url))).toEqual([false, false, true]);
   });

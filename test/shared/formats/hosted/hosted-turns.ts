@@ -13,10 +13,10 @@ export function openHosted({ read }: ClientFormat, request: object): HostedAnswe
   const text = Buffer.from(JSON.stringify(request));
   const { hosted } = read(text, 'generate');
   if (!hosted) throw new Error('the request has no hosted tools');
-  const served = { name: 'find', ownName: 'find', description: '', inputSchema: {} };
+  const servedTool = { name: 'find', nameAtServer: 'find', description: '', inputSchema: {} };
   return hosted.createAnswer(
     bodyOf(text),
-    hosted.tools.map((tool) => ({ hosted: tool, served: [served] })),
+    hosted.tools.map((tool) => ({ hosted: tool, servedTools: [servedTool] })),
   );
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
-import { chatErrorEvent } from '#shared/formats/chat/stream-additions.ts';
+import { writeChatErrorEvent } from '#shared/formats/chat/stream-additions.ts';
 import { openaiErrorAnswer } from '#shared/formats/openai/error.ts';
-import { modelNotFound } from '#shared/serving/resolve-model.ts';
+import { modelNotFoundError } from '#shared/serving/resolve-model.ts';
 
 describe("errors of OpenAI's API", () => {
   it('have all four keys', () => {
@@ -13,7 +13,7 @@ describe("errors of OpenAI's API", () => {
       body: { error: { message, type: 'invalid_request_error', param: null, code: null } },
     });
     const unknown = { param: 'model', code: 'model_not_found' };
-    expect(openaiErrorAnswer(modelNotFound('nope')).body.error).toMatchObject(unknown);
+    expect(openaiErrorAnswer(modelNotFoundError('nope')).body.error).toMatchObject(unknown);
   });
 
   it.each([
@@ -39,7 +39,7 @@ describe("errors of OpenAI's API", () => {
   });
 
   it('end a stream as one unnamed event', () => {
-    expect(chatErrorEvent(new RouterError('worker_lost', 'gone'))).toBe(
+    expect(writeChatErrorEvent(new RouterError('worker_lost', 'gone'))).toBe(
       'data: {"error":{"message":"gone","type":"server_error","param":null,"code":"worker_lost"}}\n\n',
     );
   });

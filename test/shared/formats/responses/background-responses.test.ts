@@ -60,7 +60,7 @@ describe('the stream of a response in the background', () => {
     const stream = new ResponsesStream({ requestId: 'r', answerId: 'resp_1', nextEvent: 3 });
     const opening = event('response.created', 0) + event('response.in_progress', 1);
     const pieces = [opening + event('response.output_item.added', 2), event('response.output_text.delta', 3)];
-    const written = pieces.map((piece, at) => Buffer.from(stream.relayed(Buffer.from(piece), at === 1)).toString());
+    const written = pieces.map((piece, at) => Buffer.from(stream.relay(Buffer.from(piece), at === 1)).toString());
     expect(kindsOf(written.join(''))).toEqual([
       ['response.output_item.added', 3],
       ['response.output_text.delta', 4],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseResponsesRequest } from '#shared/formats/responses/parse-responses-request.ts';
-import { responsesNeeds } from '#shared/formats/responses/needs.ts';
+import { computeResponsesNeeds } from '#shared/formats/responses/needs.ts';
 import { recordedRequests } from '../../../helpers/clients/recorded-requests.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
 import { said } from '../../../helpers/formats/said.ts';
@@ -69,11 +69,11 @@ describe('the needs of a Responses request', () => {
     ['JSON', { text: { format: { type: 'json_object' } } }, { json: true }],
     ['no JSON for text', { text: { format: { type: 'text' } } }, { json: false }],
   ])('are read correctly: %s', (_, fields, needs) => {
-    expect(responsesNeeds(parseResponsesRequest({ ...base, ...fields }))).toMatchObject(needs);
+    expect(computeResponsesNeeds(parseResponsesRequest({ ...base, ...fields }))).toMatchObject(needs);
   });
 
   it('include an estimate of its input: all texts, tools, images and calls', () => {
-    const tokens = (fields: object) => responsesNeeds(parseResponsesRequest({ ...base, ...fields })).inputTokens;
+    const tokens = (fields: object) => computeResponsesNeeds(parseResponsesRequest({ ...base, ...fields })).inputTokens;
     const text = 'x'.repeat(400);
     const plain = tokens({});
     for (const fields of [

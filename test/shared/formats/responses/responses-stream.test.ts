@@ -3,16 +3,16 @@ import OpenAI6 from 'openai-6';
 import { describe, expect, it } from 'vitest';
 import { RouterError, errorTable, type ErrorCode } from '#shared/core/errors.ts';
 import { noUsage } from '#shared/core/usage.ts';
-import { repeatedFieldsOfOpening } from '#shared/formats/responses/response-object.ts';
+import { readOpeningFields } from '#shared/formats/responses/response-object.ts';
 import { ResponsesStream } from '#shared/formats/responses/responses-stream.ts';
 import { toRecalledRequest } from '#shared/translate/responses/recalled-request.ts';
 import { ResponsesAnswerWriter } from '#shared/translate/responses/responses-answer-writer.ts';
 import { sdkAnswer } from '../../../helpers/clients/sdk-answer.ts';
 import { responseEvents } from '../../translate/responses/assemble-response.ts';
-import { findEventNumber } from '#shared/formats/responses/event-number.ts';
+import { findEventNumber } from '#shared/formats/responses/find-event-number.ts';
 
 const request = { model: 'auto', input: 'hi', metadata: { ticket: '12' } };
-const opening = { requestId: 'req_1', answerId: 'resp_1', repeated: repeatedFieldsOfOpening(request) };
+const opening = { requestId: 'req_1', answerId: 'resp_1', repeated: readOpeningFields(request) };
 
 const writeAnswer = () =>
   new ResponsesAnswerWriter({ id: 'resp_1', model: 'm', created: 7, recalled: toRecalledRequest(request) });
@@ -33,7 +33,7 @@ function relay(keepAlivesBefore: readonly number[]): string {
   let text = '';
   for (const [at, piece] of whole.entries()) {
     for (const place of keepAlivesBefore) if (place === at) text += stream.keepAlive();
-    text += Buffer.from(stream.relayed(piece, at === whole.length - 1)).toString();
+    text += Buffer.from(stream.relay(piece, at === whole.length - 1)).toString();
   }
   return text;
 }
@@ -48,7 +48,7 @@ const plain = Buffer.concat(whole).toString();
 describe('a relayed Responses stream', () => {
   it("has the worker's bytes if the router added nothing", () => {
     const stream = new ResponsesStream(opening);
-    for (const piece of whole) expect(stream.relayed(piece)).toEqual(piece);
+    for (const piece of whole) expect(stream.relay(piece)).toEqual(piece);
   });
 
   it.each([
@@ -82,7 +82,7 @@ describe('a relayed Responses stream', () => {
     const stream = new ResponsesStream(opening);
     let text = '';
     for (const [at, piece] of pieces.entries()) {
-      const written = Buffer.from(stream.relayed(piece)).toString();
+      const written = Buffer.from(stream.relay(piece)).toString();
       expect(written === '' || written.endsWith('\n\n')).toBe(true);
       text += written;
       if (at % 5 === 4) text += stream.keepAlive();
@@ -94,20 +94,20 @@ describe('a relayed Responses stream', () => {
   it('ends with the rest of the stream, even without its last line break', () => {
     const stream = new ResponsesStream(opening);
     const piece = Buffer.from(plain.trimEnd());
-    expect(Buffer.from(stream.relayed(piece, true)).toString()).toBe(plain.trimEnd());
+    expect(Buffer.from(stream.relay(piece, true)).toString()).toBe(plain.trimEnd());
   });
 
   it('keeps a piece whose memory is reused', () => {
     const stream = new ResponsesStream(opening);
     const memory = Buffer.from(Buffer.concat(whole.slice(0, 2)));
-    stream.relayed(memory);
+    stream.relay(memory);
     memory.fill(0);
     expect(responseEvents(stream.keepAlive())[0]).toMatchObject({ type: 'keepalive', sequence_number: 6 });
   });
 
   it('repeats short fields of the request in its opening, and the id of the answer', () => {
     const tools = [{ type: 'function', name: 'f', description: 'x'.repeat(5_000) }];
-    const repeated = repeatedFieldsOfOpening({ ...request, tools, instructions: 'Be brief.' });
+    const repeated = readOpeningFields({ ...request, tools, instructions: 'Be brief.' });
     const events = responseEvents(new ResponsesStream({ ...opening, repeated }).keepAlive());
     expect(events.map(({ response }) => response)).toEqual([events[0]?.['response'], events[0]?.['response']]);
     const own = { id: 'resp_1', object: 'response', status: 'in_progress', model: 'auto', output: [] };
@@ -118,8 +118,8 @@ describe('a relayed Responses stream', () => {
   it('has an estimate of the relayed tokens', () => {
     const answer = writeAnswer();
     const stream = new ResponsesStream(opening);
-    stream.relayed(Buffer.from(answer.begin()));
-    for (let at = 0; at < 500; at++) stream.relayed(Buffer.from(answer.addText('word ')));
+    stream.relay(Buffer.from(answer.begin()));
+    for (let at = 0; at < 500; at++) stream.relay(Buffer.from(answer.addText('word ')));
     expect(stream.tokens).toBeGreaterThan(400);
     expect(stream.tokens).toBeLessThan(600);
   });
@@ -140,8 +140,8 @@ describe('a Responses stream that fails', () => {
   it.each([0, 1])('drops half an event midway, after %i keep-alives, and continues its numbers', (keepAlives) => {
     const stream = new ResponsesStream(opening);
     let text = keepAlives === 1 ? stream.keepAlive() : '';
-    text += Buffer.from(stream.relayed(whole[0] ?? Buffer.alloc(0))).toString();
-    text += Buffer.from(stream.relayed((whole[1] ?? Buffer.alloc(0)).subarray(0, 20))).toString();
+    text += Buffer.from(stream.relay(whole[0] ?? Buffer.alloc(0))).toString();
+    text += Buffer.from(stream.relay((whole[1] ?? Buffer.alloc(0)).subarray(0, 20))).toString();
     text += stream.errorEvent(lost);
     expect(numbers(text)).toEqual(numbers(text).map((_, at) => at));
     expect(responseEvents(text).at(-1)?.type).toBe('response.failed');

@@ -21,10 +21,10 @@ it('a first token is late after the time of 95 of 100 recent ones of the same po
   const hedges = new Hedges();
   const placement = { pool: livePool({ tier: 'gpu', pool: 'p' }, [{ id: 'w' }]), model: 'm' };
   for (let ms = 1; ms <= 19; ms += 1) hedges.countFirstToken(placement, ms);
-  expect(hedges.lateAfterMs(placement)).toBeUndefined();
+  expect(hedges.findLateMs(placement)).toBeUndefined();
   for (let ms = 20; ms <= 100; ms += 1) hedges.countFirstToken(placement, ms);
-  expect(hedges.lateAfterMs(placement)).toBe(95);
-  expect(hedges.lateAfterMs({ ...placement, model: 'other' })).toBeUndefined();
+  expect(hedges.findLateMs(placement)).toBe(95);
+  expect(hedges.findLateMs({ ...placement, model: 'other' })).toBeUndefined();
   for (let count = 0; count < 128; count += 1) hedges.countFirstToken(placement, 7);
-  expect(hedges.lateAfterMs(placement)).toBe(7);
+  expect(hedges.findLateMs(placement)).toBe(7);
 });

@@ -8,15 +8,20 @@ import { TurnSink } from '#shared/serving/hosted/turn-sink.ts';
 
 const callOf = (id: string): HostedCall => {
   const hosted = { kind: 'web_search' as const, title: 'web_search', param: 'tools.0' };
-  return { id, hosted, served: { name: 'find', ownName: 'find', description: '', inputSchema: {} }, input: {} };
+  return {
+    id,
+    hosted,
+    servedTool: { name: 'find', nameAtServer: 'find', description: '', inputSchema: {} },
+    input: {},
+  };
 };
 
 /** An answer whose single turn makes these calls. */
 function answerWith(calls: readonly HostedCall[]): HostedAnswer {
   return {
-    approved: [],
+    approvedCalls: [],
     isComplete: false,
-    next: () => Buffer.from('{}'),
+    writeNextRequest: () => Buffer.from('{}'),
     relay: () => '',
     endTurn: () => calls,
     namesAddress: () => true,
@@ -26,7 +31,7 @@ function answerWith(calls: readonly HostedCall[]): HostedAnswer {
   };
 }
 
-const counted = { tokens: 0, relayed: (piece: Uint8Array) => piece };
+const counted = { tokens: 0, relay: (piece: Uint8Array) => piece };
 
 interface Run extends Partial<Pick<HostedLoopParts, 'stream' | 'call'>> {
   answer: HostedAnswer;
@@ -41,10 +46,10 @@ async function run({ answer, maxUses = 10, serve = (turn) => turn.end(Buffer.all
   const failures: RouterError[] = [];
   let [calls, asked] = [0, 0];
   const loop = await HostedLoop.begin({
-    answer: { ...answer, next: (isLast: boolean) => Buffer.from(String(turns.push(isLast))) },
+    answer: { ...answer, writeNextRequest: (isLast: boolean) => Buffer.from(String(turns.push(isLast))) },
     sink: modelSink({ fail: (error) => void failures.push(error) }),
     stream: true,
-    count: () => ({ ...counted }),
+    createCounter: () => ({ ...counted }),
     bounds: { max_uses: maxUses, max_ms: 10_000 },
     ask: (_, turn) => {
       serve(turn, (asked += 1));
@@ -133,7 +138,7 @@ it('a turn that cannot be relayed ends with the reason, not with the failure of 
   const relay = (): string => {
     throw new RouterError('upstream_failed', 'The upstream failed in the middle of its answer.');
   };
-  const turn = new TurnSink({ sink: modelSink(), stream: true, isFirst: false, relay, counted });
+  const turn = new TurnSink({ sink: modelSink(), stream: true, isFirst: false, relay, counter: counted });
   expect(() => turn.data(Buffer.from('x'))).toThrow('in the middle');
   // The dispatcher does the same with a job whose sink has thrown.
   turn.fail(new RouterError('internal', 'The router failed.'));

@@ -20,7 +20,8 @@ const search: HostedTool = { kind: 'web_search', title: 'web_search_1', param: '
 const mcp: HostedTool = { kind: 'mcp', title: 'mcp', param: 'tools[1]', label: 'my wiki' };
 const hosted = (...each: HostedTool[]): HostedRequest => ({
   tools: each,
-  refusal: ({ param, title }, reason) => new RouterError('unsupported_parameter', `${title}: ${reason}`, { param }),
+  createRefusal: ({ param, title }, reason) =>
+    new RouterError('unsupported_parameter', `${title}: ${reason}`, { param }),
   withFunctions: () => Buffer.alloc(0),
   createAnswer: () => {
     throw new Error('not opened here');
@@ -46,35 +47,37 @@ function plan(request: HostedRequest, { model = 'm', can = ['stream', 'tools'], 
     identity: { tiers, tools: granted },
     model: resolveModel(model, emptyRegistry),
     placements: [{ pool, model: 'm' }],
-    ...(connected && { connected }),
+    ...(connected && { linkedTools: connected }),
   });
 }
 
 describe('the hosted tools of a request', () => {
   it('are run by the router if the upstream does not run them', () => {
     expect(plan(hosted(search))).toEqual([
-      { hosted: search, served: [expect.objectContaining({ name: 'find', description: 'Finds.' })] },
+      { hosted: search, servedTools: [expect.objectContaining({ name: 'find', description: 'Finds.' })] },
     ]);
   });
 
   it('may be tools of a server that the person has linked', () => {
     const named = { ...mcp, label: 'tracker' };
     const connected = [{ ...find, name: 'tracker_find', server: 'tracker', worker: 't1' }];
-    expect(plan(hosted(named), { connected })).toMatchObject([{ served: [{ name: 'tracker_find', ownName: 'find' }] }]);
+    expect(plan(hosted(named), { connected })).toMatchObject([
+      { servedTools: [{ name: 'tracker_find', nameAtServer: 'find' }] },
+    ]);
     expect(() => plan(hosted(named))).toThrow("no connected MCP server is called 'tracker'");
   });
 
   it('may have the names of their server', () => {
     const settings = { web_search: { tool: 'notes.find' } };
-    const served = [{ name: 'notes_find', ownName: 'notes.find', description: 'Finds.' }];
-    expect(plan(hosted(search), { settings })).toMatchObject([{ served }]);
+    const servedTools = [{ name: 'notes_find', nameAtServer: 'notes.find', description: 'Finds.' }];
+    expect(plan(hosted(search), { settings })).toMatchObject([{ servedTools }]);
   });
 
   it('are run for a key that may use their tools only', () => {
     const denied = () => plan(hosted(search), { model: 'auto', tools: ['my wiki/*'] });
     expect(denied).toThrow("this key may not use the tool 'find'");
     expect(plan(hosted(search), { model: 'auto', tools: ['find'] })).toHaveLength(1);
-    expect(plan(hosted(mcp), { tools: ['read'] })?.[0]?.served).toMatchObject([{ name: 'read' }]);
+    expect(plan(hosted(mcp), { tools: ['read'] })?.[0]?.servedTools).toMatchObject([{ name: 'read' }]);
     expect(() => plan(hosted(mcp), { tools: ['find'] })).toThrow('for this key');
   });
 
@@ -85,7 +88,7 @@ describe('the hosted tools of a request', () => {
 
   it('may stand for a tool that is away: the calls fail, not the request', () => {
     const settings = { web_search: { tool: 'gone' } };
-    expect(plan(hosted(search), { settings })).toMatchObject([{ served: [{ name: 'gone' }] }]);
+    expect(plan(hosted(search), { settings })).toMatchObject([{ servedTools: [{ name: 'gone' }] }]);
   });
 
   it('are left to the upstream of a named model, and refused for auto, if no tool is behind them', () => {
@@ -104,7 +107,7 @@ describe('the hosted tools of a request', () => {
 
   it('are those of the MCP server to which the operator gave the label', () => {
     const served = (request: HostedRequest, settings: object = {}) =>
-      plan(request, { settings })?.[0]?.served.map(({ name, ownName }) => [name, ownName]);
+      plan(request, { settings })?.[0]?.servedTools.map(({ name, nameAtServer }) => [name, nameAtServer]);
     const all = [
       ['my-wiki_find', 'find'],
       ['read', 'read'],

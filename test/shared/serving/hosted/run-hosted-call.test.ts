@@ -5,7 +5,7 @@ import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { HostedCall } from '#shared/formats/hosted/hosted-request.ts';
-import { toolHints } from '#shared/formats/hosted/tool-hints.ts';
+import { pickToolHints } from '#shared/formats/hosted/tool-hints.ts';
 import { encodeToolEvent, type ToolResult } from '#shared/formats/tools/tool-result.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
 import { runHostedCall } from '#shared/serving/hosted/run-hosted-call.ts';
@@ -38,8 +38,8 @@ async function run(call: Call, answer: Partial<ToolResult> | RouterError = {}, s
   };
   const { kind, allowsUrl, hints } = call;
   const hosted = { kind, title: kind, param: 'tools.0', allowsUrl, hints };
-  const served = { name: 'find', ownName: 'find', description: '', inputSchema: call.schema ?? {} };
-  const asked = { id: 'c', hosted, served, input: call.input };
+  const servedTool = { name: 'find', nameAtServer: 'find', description: '', inputSchema: call.schema ?? {} };
+  const asked = { id: 'c', hosted, servedTool, input: call.input };
   const outcome = await runHostedCall(parts, asked, callerOf(), new AbortController().signal, () => undefined);
   return { outcome, given };
 }
@@ -72,7 +72,7 @@ describe('a call of a hosted tool', () => {
   it('puts further fields of the request into the fields of the input that take them', async () => {
     const place = { type: 'approximate', country: 'NO', city: 'Oslo', timezone: 'Europe/Oslo' };
     const user_location = { ...place, region: null };
-    const hints = toolHints({ user_location, allowed_domains: ['a.example'], blocked_domains: [] });
+    const hints = pickToolHints({ user_location, allowed_domains: ['a.example'], blocked_domains: [] });
     const given = async (fields: JsonObject, settings: object = {}) => {
       const schema = schemaOf({ query: string, ...fields }, ['query']);
       return (await run({ ...web, hints, schema }, {}, settings)).given?.input;

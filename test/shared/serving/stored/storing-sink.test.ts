@@ -4,7 +4,7 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { ResponseEvents } from '#shared/formats/responses/response-events.ts';
 import { storedResponses } from '#shared/formats/responses/stored-responses.ts';
 import type { StorableAnswer } from '#shared/formats/stored-answers.ts';
-import { StoreQueueBudget } from '#shared/serving/stored/storing-room.ts';
+import { StoreQueueBudget } from '#shared/serving/stored/store-queue-budget.ts';
 import { StoringSink } from '#shared/serving/stored/storing-sink.ts';
 import { modelSink } from '../../../helpers/serving/serving-parts.ts';
 import { until } from '../../../helpers/until.ts';

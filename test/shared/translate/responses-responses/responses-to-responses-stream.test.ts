@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
-import { repeatedFields } from '#shared/formats/responses/response-object.ts';
+import { readRepeatedFields } from '#shared/formats/responses/response-object.ts';
 import { responsesToResponsesRequest } from '#shared/translate/responses-responses/responses-to-responses-request.ts';
 import { ResponsesToResponsesStream } from '#shared/translate/responses-responses/responses-to-responses-stream.ts';
 import { sdkAnswer } from '../../../helpers/clients/sdk-answer.ts';
@@ -10,7 +10,7 @@ import { recordedStream, runRecorded, runStream } from '../run-stream.ts';
 import { errorWith } from '../../../helpers/error-with.ts';
 
 const upstreamId = 'resp_0a1b2c3d4e5f60718293a4b5c6d7e8f90123456789abcdef';
-const recalled = { repeated: repeatedFields({ store: false, tools: [{ type: 'function', name: 'get_weather' }] }) };
+const recalled = { repeated: readRepeatedFields({ store: false, tools: [{ type: 'function', name: 'get_weather' }] }) };
 const answerContext = { id: 'resp_router', model: 'gpt-5.1-codex', created: 7, promptTokens: () => 11, recalled };
 
 const stream = () => new ResponsesToResponsesStream(answerContext);
@@ -53,7 +53,10 @@ describe("a Responses upstream's stream, for a Responses client", () => {
   });
 
   it('reports the fields that the client has asked the router to store', () => {
-    const asked = { ...answerContext, recalled: { repeated: repeatedFields({ previous_response_id: 'resp_before' }) } };
+    const asked = {
+      ...answerContext,
+      recalled: { repeated: readRepeatedFields({ previous_response_id: 'resp_before' }) },
+    };
     const text = runRecorded(new ResponsesToResponsesStream(asked), openai('words'));
     expect(text.match(/"store":true/g)).toHaveLength(3);
     expect(text.match(/"previous_response_id":"resp_before"/g)).toHaveLength(3);

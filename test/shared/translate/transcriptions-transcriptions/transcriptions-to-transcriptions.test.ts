@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
-import { soundSeconds } from '#shared/formats/transcriptions/sound-seconds.ts';
+import { estimateSoundSeconds } from '#shared/formats/transcriptions/sound-seconds.ts';
 import { transcriptionsToTranscriptions } from '#shared/translate/transcriptions-transcriptions/transcriptions-to-transcriptions.ts';
 import { encodeForm } from '#shared/translate/upstreams/encode-form.ts';
 
@@ -62,9 +62,9 @@ it("the duration of sound comes from a WAV file's header, or is an estimate of a
   head.write('RIFF', 0, 'latin1');
   head.write('WAVEfmt ', 8, 'latin1');
   head.writeUInt32LE(32_000, 28);
-  expect(soundSeconds({ bytes: 320_001, start: head.toString('base64') })).toBe(11);
+  expect(estimateSoundSeconds({ bytes: 320_001, start: head.toString('base64') })).toBe(11);
   head.writeUInt32LE(0, 28);
-  expect(soundSeconds({ bytes: 160_000, start: head.toString('base64') })).toBe(10);
-  expect(soundSeconds({ bytes: 160_000, start: '' })).toBe(10);
-  expect(soundSeconds({ bytes: 1, start: 'AA==' })).toBe(1);
+  expect(estimateSoundSeconds({ bytes: 160_000, start: head.toString('base64') })).toBe(10);
+  expect(estimateSoundSeconds({ bytes: 160_000, start: '' })).toBe(10);
+  expect(estimateSoundSeconds({ bytes: 1, start: 'AA==' })).toBe(1);
 });

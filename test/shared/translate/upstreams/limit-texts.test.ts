@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { chatErrorAnswer } from '#shared/formats/chat/error.ts';
-import { failedResponseError } from '#shared/formats/responses/failed-error.ts';
+import { createChatErrorAnswer } from '#shared/formats/chat/error.ts';
+import { toFailedResponseError } from '#shared/formats/responses/to-failed-response-error.ts';
 import { readWait } from '#shared/translate/upstreams/limit-texts.ts';
 import { upstreamErrorFromChat } from '#shared/translate/upstreams/chat/upstream-error.ts';
 import { upstreamErrorFromMessages } from '#shared/translate/upstreams/messages/upstream-error.ts';
@@ -104,8 +104,8 @@ describe('the refusal of an account whose allowance is used up', () => {
 
   it('names a wait that is not for programs', () => {
     const error = refused('You have exhausted your capacity on this model.', 7200);
-    expect(chatErrorAnswer(error).headers).toMatchObject({ 'retry-after': '7200', 'x-should-retry': 'false' });
-    expect(failedResponseError(error).message).toBe(error.message);
-    expect(failedResponseError(refused('', 2)).message).toContain('Please try again in 2s.');
+    expect(createChatErrorAnswer(error).headers).toMatchObject({ 'retry-after': '7200', 'x-should-retry': 'false' });
+    expect(toFailedResponseError(error).message).toBe(error.message);
+    expect(toFailedResponseError(refused('', 2)).message).toContain('Please try again in 2s.');
   });
 });

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { decodeError, encodeError } from '#shared/broker/contract/frame.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { chatErrorAnswer } from '#shared/formats/chat/error.ts';
+import { createChatErrorAnswer } from '#shared/formats/chat/error.ts';
 import { openaiErrorAnswer } from '#shared/formats/openai/error.ts';
 import { upstreamErrorFromChat, upstreamErrorFromChatEvent } from '#shared/translate/upstreams/chat/upstream-error.ts';
 import { upstreamErrorFromResponse } from '#shared/translate/upstreams/responses/upstream-error.ts';
-import { messagesErrorAnswer } from '#shared/formats/messages/error.ts';
+import { createMessagesErrorAnswer } from '#shared/formats/messages/error.ts';
 import {
   upstreamErrorFromMessages,
   upstreamErrorFromMessagesEvent,
@@ -99,7 +99,7 @@ describe('an error of an upstream', () => {
     for (const unknown of ['soon', '-3', '1 minute']) expect(limited({ 'retry-after': unknown })).toBeUndefined();
     const limitedBody = JSON.stringify({ type: 'error', error: { type: 'rate_limit_error', message: 'm' } });
     const passed = upstreamErrorFromMessages(429, limitedBody, { 'retry-after': later, date });
-    expect(messagesErrorAnswer(passed, 'r').headers).toMatchObject({ 'retry-after': '30' });
+    expect(createMessagesErrorAnswer(passed, 'r').headers).toMatchObject({ 'retry-after': '30' });
   });
 
   it.each([
@@ -212,14 +212,14 @@ describe('an error of an upstream', () => {
   it.each(overflowCases)('about an exceeded context is recognized: %s', (_, text, message, more) => {
     const body = chat(message, more);
     for (const error of [upstreamErrorFromChat(400, body, {}), upstreamErrorFromMessages(400, body, {})]) {
-      const ofChat = chatErrorAnswer(error).body.error;
+      const ofChat = createChatErrorAnswer(error).body.error;
       expect(ofChat).toMatchObject({ param: 'messages', code: 'context_length_exceeded' });
       expect(ofChat.message).toContain('reduce the length of the messages');
       const { message: other, ...elsewhere } = openaiErrorAnswer(error).body.error;
       expect(elsewhere).toMatchObject({ param: null, code: 'context_length_exceeded' });
       expect(other).not.toContain('messages');
     }
-    expect(messagesErrorAnswer(upstreamErrorFromChat(400, body, {}), 'r').body.error.message).toBe(text);
+    expect(createMessagesErrorAnswer(upstreamErrorFromChat(400, body, {}), 'r').body.error.message).toBe(text);
   });
 
   it('of a messages upstream keeps its status, wording and details for messages clients, and whole seconds', () => {
@@ -232,7 +232,7 @@ describe('an error of an upstream', () => {
       'anthropic-ratelimit-requests-limit': '50',
       'set-cookie': ['secret'],
     });
-    expect(messagesErrorAnswer(read, 'r')).toEqual({
+    expect(createMessagesErrorAnswer(read, 'r')).toEqual({
       status: 429,
       headers: { 'retry-after': '94', 'x-should-retry': 'true', 'anthropic-ratelimit-unified-reset': '1763000000' },
       body: { type: 'error', error, request_id: 'r' },
@@ -258,7 +258,7 @@ describe('an error of an upstream', () => {
     ['llama.cpp', chat('image input is not supported - hint: provide the mmproj'), 'image_block'],
     ['OpenAI', chat("Unsupported parameter: 'reasoning_effort'", { param: 'reasoning_effort' }), 'effort_unsupported'],
   ])('about a missing capability names it for Claude Code: %s', (_, body, token) => {
-    const { error } = messagesErrorAnswer(upstreamErrorFromChat(400, body, {}), 'r').body;
+    const { error } = createMessagesErrorAnswer(upstreamErrorFromChat(400, body, {}), 'r').body;
     expect(error.message).toMatch(new RegExp(`\\(capability_rejected: ${token}\\)$`));
     expect(openaiErrorAnswer(upstreamErrorFromChat(400, body, {})).body.error.message).not.toContain('rejected');
   });
@@ -268,8 +268,8 @@ describe('the code of a refusal, in formats of OpenAI', () => {
   const codeOf = (error: JsonObject): unknown => {
     const read = upstreamErrorFromChat(400, JSON.stringify({ error: { message: 'No.', ...error } }), {});
     // Workers send the error in this form.
-    const decoded = decodeError(Buffer.from(encodeError(read.afterEffects().quoting(undefined))));
-    const { code } = chatErrorAnswer(decoded).body.error;
+    const decoded = decodeError(Buffer.from(encodeError(read.withEffects().withOriginal(undefined))));
+    const { code } = createChatErrorAnswer(decoded).body.error;
     expect(openaiErrorAnswer(decoded).body.error.code).toBe(code);
     expect(decoded.code).toBe('invalid_request');
     return code;
@@ -295,6 +295,6 @@ describe('the code of a refusal, in formats of OpenAI', () => {
   });
 
   it("is the router's own if the router refuses the request", () => {
-    expect(chatErrorAnswer(new RouterError('invalid_request', 'No.')).body.error.code).toBe('invalid_type');
+    expect(createChatErrorAnswer(new RouterError('invalid_request', 'No.')).body.error.code).toBe('invalid_type');
   });
 });

@@ -54,7 +54,7 @@ export class BatchRates {
     }
     const rate = this.#rates.get(id) ?? new ProgressRate(runningAt);
     this.#rates.set(id, rate);
-    rate.note(countDone(batch), answeredAt);
+    rate.addSample(countDone(batch), answeredAt);
     return rate;
   }
 }
@@ -70,7 +70,7 @@ export function describeRate(batch: Batch, rate: ProgressRate | undefined, now: 
   if (state !== 'running' || cancelledAt !== undefined) return '';
   if (paused) return paused.reason;
   if (countDone(batch) === 0) return 'no request has ended yet';
-  const endsAt = rate?.endsAt(total);
+  const endsAt = rate?.estimateEnd(total);
   if (rate?.text === undefined || endsAt === undefined) return 'no request has ended lately';
   const warning = endsAt > expiresAt ? `, but expires ${formatAgo(expiresAt, now)}` : '';
   return `${rate.text} · ends ${formatAgo(endsAt, now)}${warning}`;

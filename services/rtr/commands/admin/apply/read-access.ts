@@ -1,7 +1,7 @@
 import { LineCounter, parseDocument } from 'yaml';
 import { RouterError } from '#shared/core/errors.ts';
-import { describeIssue } from '#shared/core/input-sentence.ts';
-import { noProtoFields, toPlainValue, findProtoFields } from '#shared/registry/plain-value.ts';
+import { describeIssue } from '#shared/core/describe-issue.ts';
+import { protoFieldMessage, toPlainValue, findProtoFields } from '#shared/registry/plain-value.ts';
 import { findLine, formatProblem, type RegistryProblem } from '#shared/registry/registry-problem.ts';
 import { accessSchema, type Access } from './access-schema.ts';
 
@@ -41,7 +41,7 @@ export function readAccess(name: string, text: string): AccessFile {
   }
   const content = readOrRefuse(name, () => toPlainValue(document));
   const unnameable = findProtoFields(content);
-  if (unnameable.length > 0) throw refuse(unnameable.map((path) => problemAt(path, noProtoFields)));
+  if (unnameable.length > 0) throw refuse(unnameable.map((path) => problemAt(path, protoFieldMessage)));
   const { data, error } = accessSchema.safeParse(withoutExtensions(content), { error: describeIssue });
   if (!error) return { access: data, mistake: (path, message) => refuse([problemAt(path, message)]) };
   const problems = error.issues.map((issue) => {

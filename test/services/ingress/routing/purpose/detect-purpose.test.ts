@@ -19,7 +19,7 @@ it('the purpose of a request is unknown for an unknown client, whatever its body
 });
 
 it('the purpose of a request is a compaction if the format says so, whoever sends it', () => {
-  const signs = { instructions: '', lastText: '', hasOwnTools: false, cachesInstructions: false, compacts: true };
+  const signs = { instructions: '', lastText: '', hasOwnTools: false, cachesInstructions: false, isCompaction: true };
   expect(detectPurpose({}, signs).purpose).toBe('compaction');
 });
 

@@ -20,7 +20,7 @@ function counts(total: number, completed: number, failed = 0): BatchObject['requ
 
 function rate(done: number): ProgressRate {
   const measured = new ProgressRate(now - 50_000);
-  measured.note(done, now);
+  measured.addSample(done, now);
   return measured;
 }
 

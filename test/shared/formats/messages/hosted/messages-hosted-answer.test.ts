@@ -14,7 +14,7 @@ const open = (fields: object = {}) => openHosted(messagesFormat, { ...base, tool
 /** Returns an answer that has relayed the first turn of the model. */
 function openWith(turn: string, isLast = false): HostedAnswer {
   const answer = open();
-  answer.next(isLast);
+  answer.writeNextRequest(isLast);
   answer.relay(Buffer.from(turn));
   return answer;
 }
@@ -42,7 +42,7 @@ const call = (id: string, json: string): Block => [
 describe('an answer with hosted tools in the messages format', () => {
   it('gives the model a function and then its results', () => {
     const answer = open({ tool_choice: { type: 'any', disable_parallel_tool_use: true } });
-    const first = bodyOf(answer.next(false));
+    const first = bodyOf(answer.writeNextRequest(false));
     expect(first['stream']).toBe(true);
     expect(first['tools']).toEqual([expect.objectContaining({ name: 'web_search', input_schema: expect.anything() })]);
     const thinking: Block = [
@@ -54,10 +54,10 @@ describe('an answer with hosted tools in the messages format', () => {
     for (const byte of Buffer.from(turn([thinking, call('c1', '{"query":"ö"}')], 'tool_use')))
       answer.relay(Uint8Array.of(byte));
     const asked = firstOf(answer.endTurn());
-    expect(asked).toMatchObject({ input: { query: 'ö' }, served: { name: 'find' } });
+    expect(asked).toMatchObject({ input: { query: 'ö' }, servedTool: { name: 'find' } });
     expect(answer.isComplete).toBe(false);
     answer.answerCall(asked, found);
-    const second = bodyOf(answer.next(false));
+    const second = bodyOf(answer.writeNextRequest(false));
     expect(second).toMatchObject({
       max_tokens: 90,
       tool_choice: { type: 'auto', disable_parallel_tool_use: true },
@@ -70,20 +70,20 @@ describe('an answer with hosted tools in the messages format', () => {
         said('user', [{ type: 'tool_result', tool_use_id: 'c1', content: '1. T\nhttps://found.example/\nx' }]),
       ],
     });
-    expect(bodyOf(answer.next(true))['tool_choice']).toEqual({ type: 'none' });
+    expect(bodyOf(answer.writeNextRequest(true))['tool_choice']).toEqual({ type: 'none' });
   });
 
   it('offers a deferred tool once the conversation refers to it', () => {
-    const { tools } = bodyOf(open({ tools: [{ ...search, defer_loading: true }] }).next(false));
+    const { tools } = bodyOf(open({ tools: [{ ...search, defer_loading: true }] }).writeNextRequest(false));
     expect(tools).toMatchObject([{ name: 'web_search', defer_loading: true }]);
   });
 
   it("has only the client's tools in the last turn, if there are any", () => {
     const own = { name: 'f', input_schema: { type: 'object' } };
     const answer = open({ tools: [search, own], tool_choice: { type: 'any' } });
-    answer.next(false);
+    answer.writeNextRequest(false);
     answerOne(answer, Buffer.from(turn([call('c1', '{"query":"q"}')], 'tool_use')));
-    expect(bodyOf(answer.next(true))).toMatchObject({ tools: [own], tool_choice: { type: 'auto' } });
+    expect(bodyOf(answer.writeNextRequest(true))).toMatchObject({ tools: [own], tool_choice: { type: 'auto' } });
   });
 
   it.each([
@@ -95,10 +95,13 @@ describe('an answer with hosted tools in the messages format', () => {
     const edits = [{ type: 'clear_thinking_20251015' }, { type: 'clear_tool_uses_20250919' }];
     const thinking = { type: 'enabled', budget_tokens: budget };
     const answer = open({ max_tokens: 3_000, thinking, context_management: { edits } });
-    expect(bodyOf(answer.next(false))).toMatchObject({ max_tokens: 3_000, thinking: { budget_tokens: budget } });
+    expect(bodyOf(answer.writeNextRequest(false))).toMatchObject({
+      max_tokens: 3_000,
+      thinking: { budget_tokens: budget },
+    });
     answerOne(answer, Buffer.from(turn([call('c1', '{"query":"q"}')], 'tool_use', used)));
     const isOff = expected.type === 'disabled';
-    expect(bodyOf(answer.next(false))).toMatchObject({
+    expect(bodyOf(answer.writeNextRequest(false))).toMatchObject({
       max_tokens: 3_000 - used,
       thinking: expected,
       // Upstreams refuse to clear thinking while thinking is off.
@@ -144,12 +147,12 @@ describe('an answer with hosted tools in the messages format', () => {
     const answer = open();
     const text = 'As [T](https://found.example/) and https://found.example/ say.';
     const before: Block = [textBlock(''), { type: 'text_delta', text }];
-    answer.next(false);
+    answer.writeNextRequest(false);
     // No search has run yet.
     const begun = answer.relay(Buffer.from(turn([before, call('c1', '{"query":"q"}')], 'tool_use')));
     expect(begun).not.toContain('citation');
     answer.answerCall(firstOf(answer.endTurn()), found);
-    answer.next(false);
+    answer.writeNextRequest(false);
     const upstream: Block = [...before, { type: 'citations_delta', citation: { type: 'own' } }];
     const events = answer.relay(Buffer.from(turn([before, upstream, call('c2', '{"query":"q"}')], 'tool_use')));
     expect(events.match(/"citations_delta"/g)).toHaveLength(2);
@@ -165,13 +168,15 @@ describe('an answer with hosted tools in the messages format', () => {
     const cited = { text, citations: [citation] };
     const citedBefore = { text, citations: [{ type: 'own' }] };
     expect(answer.wholeAnswer()).toMatchObject({ content: { 0: textBlock(text), 3: cited, 4: citedBefore } });
-    expect(bodyOf(answer.next(false))).toMatchObject({ messages: { 3: { content: { 0: textBlock(text) } } } });
-    expect(answer.next(false).toString()).not.toContain('web_search_result_location');
+    expect(bodyOf(answer.writeNextRequest(false))).toMatchObject({
+      messages: { 3: { content: { 0: textBlock(text) } } },
+    });
+    expect(answer.writeNextRequest(false).toString()).not.toContain('web_search_result_location');
   });
 
   it('knows which addresses anybody but the model has named', () => {
     const answer = open();
-    answer.next(false);
+    answer.writeNextRequest(false);
     answerOne(answer, Buffer.from(turn([call('c1', '{"query":"https://invented.example/"}')], 'tool_use')));
     const known = ['https://named.example/a', 'https://found.example/', 'https://invented.example/'];
     expect(known.map((url) => answer.namesAddress(url))).toEqual([true, true, false]);

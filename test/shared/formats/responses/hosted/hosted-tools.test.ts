@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { RunnableTool, ServedTool } from '#shared/formats/hosted/hosted-request.ts';
 import {
-  choiceWithFunctions,
-  hostedFunctions,
-  toolsWithFunctions,
+  replaceHostedChoice,
+  createHostedFunctions,
+  replaceHostedTools,
 } from '#shared/formats/responses/hosted/hosted-functions.ts';
 import { findHostedTools, needsApproval } from '#shared/formats/responses/hosted/find-hosted-tools.ts';
 import {
@@ -12,8 +12,8 @@ import {
   withFunctionCallsAt,
   withFunctionCalls,
   hasOutcome,
-} from '#shared/formats/responses/hosted/plain-items.ts';
-import { responsesHostedRequest } from '#shared/formats/responses/hosted/responses-hosted-request.ts';
+} from '#shared/formats/responses/hosted/with-function-calls.ts';
+import { createResponsesHostedRequest } from '#shared/formats/responses/hosted/responses-hosted-request.ts';
 import type { ResponsesItem, ResponsesRequest } from '#shared/formats/responses/request.ts';
 import { responsesToResponsesRequest } from '#shared/translate/responses-responses/responses-to-responses-request.ts';
 import type { ModelTraits } from '#shared/translate/translation.ts';
@@ -21,14 +21,14 @@ import { bodyOf } from '../../hosted/hosted-turns.ts';
 
 const request = (...tools: JsonObject[]): ResponsesRequest => ({ model: 'm', input: 'hi', tools }) as ResponsesRequest;
 const mcp = (fields: JsonObject = {}): JsonObject => ({ type: 'mcp', server_label: 'wiki', ...fields });
-const served = (ownName: string): ServedTool => {
-  return { name: ownName, ownName, description: 'd', inputSchema: { type: 'object' } };
+const served = (name: string): ServedTool => {
+  return { name, nameAtServer: name, description: 'd', inputSchema: { type: 'object' } };
 };
 
 function runnable(asked: ResponsesRequest, ...names: string[]): RunnableTool[] {
   return findHostedTools(asked).map((hosted) => ({
     hosted,
-    served: hosted.kind === 'mcp' ? names.map(served) : [served('find')],
+    servedTools: hosted.kind === 'mcp' ? names.map(served) : [served('find')],
   }));
 }
 
@@ -75,7 +75,7 @@ describe('the hosted tools of a Responses request', () => {
   it('have their turns request encrypted thinking only from upstreams that make it, unless the client asks for it', () => {
     const turnOf = (fields: JsonObject, traits: Partial<ModelTraits>): JsonObject => {
       const asked = { ...request({ type: 'web_search' }), store: false, ...fields };
-      const turn = responsesHostedRequest(asked)?.createAnswer(asked, runnable(asked)).next(false);
+      const turn = createResponsesHostedRequest(asked)?.createAnswer(asked, runnable(asked)).writeNextRequest(false);
       return responsesToResponsesRequest(bodyOf(turn ?? Buffer.from('{}')), { model: 'm', ...traits });
     };
     const include = ['reasoning.encrypted_content'];
@@ -88,12 +88,12 @@ describe('the hosted tools of a Responses request', () => {
   it('become functions with free and valid names', () => {
     const own = { type: 'function', name: 'web_search' };
     const asked = request(own, { type: 'web_search' }, mcp({ server_label: 'my wiki' }));
-    const functions = hostedFunctions(asked, runnable(asked, 'get page', 'get_page'));
+    const functions = createHostedFunctions(asked, runnable(asked, 'get page', 'get_page'));
     const names = functions.map(({ name }) => name);
     expect(names).toEqual(['web_search_2', 'mcp_my_wiki_get_page', 'mcp_my_wiki_get_page_2']);
-    const kinds = toolsWithFunctions(asked.tools ?? [], functions).map((tool) => (tool as JsonObject)['type']);
+    const kinds = replaceHostedTools(asked.tools ?? [], functions).map((tool) => (tool as JsonObject)['type']);
     expect(kinds).toEqual(Array(4).fill('function'));
-    expect(toolsWithFunctions(asked.tools ?? [], [])).toEqual([own, { type: 'web_search' }]);
+    expect(replaceHostedTools(asked.tools ?? [], [])).toEqual([own, { type: 'web_search' }]);
   });
 
   const fn = (name: string): JsonObject => ({ type: 'function', name });
@@ -107,7 +107,7 @@ describe('the hosted tools of a Responses request', () => {
     [among(fn('f'), { type: 'web_search' }), among(fn('f'), fn('web_search'))],
   ])('are chosen by the names of their functions: %j', (choice, expected) => {
     const asked = request({ type: 'web_search' }, mcp());
-    expect(choiceWithFunctions(choice, hostedFunctions(asked, runnable(asked, 'a', 'b')))).toEqual(expected);
+    expect(replaceHostedChoice(choice, createHostedFunctions(asked, runnable(asked, 'a', 'b')))).toEqual(expected);
   });
 });
 

@@ -35,7 +35,7 @@ const call = (name = 'web_search'): JsonObject => {
 
 /** Takes a turn in which the model searches. */
 function searchOnce(answer: HostedAnswer, outputTokens = 10): void {
-  answer.next(false);
+  answer.writeNextRequest(false);
   answerOne(answer, turn([call()], outputTokens));
 }
 
@@ -44,25 +44,28 @@ describe('an answer with hosted tools in the Responses format', () => {
     const allowed = { type: 'allowed_tools', mode: 'required', tools: [search, { type: 'function', name: 'f' }] };
     const answer = open({ tools: [search, own], tool_choice: allowed });
     searchOnce(answer);
-    expect(bodyOf(answer.next(true))).toMatchObject({
+    expect(bodyOf(answer.writeNextRequest(true))).toMatchObject({
       tools: [own],
       tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'f' }] },
     });
     const alone = open();
     searchOnce(alone);
-    expect(bodyOf(alone.next(true))).toMatchObject({ tools: [{ name: 'web_search' }], tool_choice: 'none' });
+    expect(bodyOf(alone.writeNextRequest(true))).toMatchObject({
+      tools: [{ name: 'web_search' }],
+      tool_choice: 'none',
+    });
   });
 
   it('requests from each turn at most the remaining output tokens', () => {
     const answer = open({ max_output_tokens: 100 });
-    expect(bodyOf(answer.next(false))['max_output_tokens']).toBe(100);
+    expect(bodyOf(answer.writeNextRequest(false))['max_output_tokens']).toBe(100);
     searchOnce(answer, 84);
-    expect(bodyOf(answer.next(false))['max_output_tokens']).toBe(16);
+    expect(bodyOf(answer.writeNextRequest(false))['max_output_tokens']).toBe(16);
   });
 
   it('is incomplete if a call comes with the output tokens used up', () => {
     const answer = open({ max_output_tokens: 100 });
-    answer.next(false);
+    answer.writeNextRequest(false);
     answer.relay(turn([call()], 85));
     expect(answer.endTurn()).toEqual([]);
     expect(answer.isComplete).toBe(true);
@@ -77,7 +80,7 @@ describe('an answer with hosted tools in the Responses format', () => {
   it('leaves the annotations of an upstream unchanged', () => {
     const answer = open();
     searchOnce(answer);
-    answer.next(false);
+    answer.writeNextRequest(false);
     const text = 'See https://found.example/.';
     const own = { type: 'url_citation', url: 'https://other.example/', title: 'O', start_index: 0, end_index: 3 };
     const part = { type: 'output_text', text, annotations: [own] };
@@ -98,7 +101,7 @@ describe('an answer with hosted tools in the Responses format', () => {
   it('offers a tool that is added twice under one name, and lists its server once', () => {
     const server = { type: 'mcp', server_label: 'wiki', require_approval: 'never' };
     const answer = open({ tools: [search, server], input: [{ type: 'additional_tools', tools: [search, server] }] });
-    const { tools, input } = bodyOf(answer.next(false));
+    const { tools, input } = bodyOf(answer.writeNextRequest(false));
     const named = [{ name: 'web_search' }, { name: 'mcp_wiki_find' }];
     expect(tools).toMatchObject(named);
     expect(input).toMatchObject([{ tools: named }]);
@@ -114,7 +117,7 @@ describe('an answer with hosted tools in the Responses format', () => {
       { type, tools: [own, search] },
     ];
     const answer = open({ input, tools: undefined });
-    const { tools, input: sent } = bodyOf(answer.next(false));
+    const { tools, input: sent } = bodyOf(answer.writeNextRequest(false));
     expect(tools).toEqual([]);
     expect(sent).toMatchObject([
       { role: 'user' },
@@ -122,6 +125,6 @@ describe('an answer with hosted tools in the Responses format', () => {
     ]);
     answerOne(answer, turn([call()]));
     expect(answer.wholeAnswer()).toMatchObject({ output: [{ type: 'web_search_call', status: 'completed' }] });
-    expect(bodyOf(answer.next(true))).toMatchObject({ input: { 1: { tools: [own] } } });
+    expect(bodyOf(answer.writeNextRequest(true))).toMatchObject({ input: { 1: { tools: [own] } } });
   });
 });

@@ -9,19 +9,19 @@ const minBudget = 1024;
  * limit. A budget that is too large therefore shrinks in proportion to the limit, and thinking is off below the minimum budget. A budget
  * that fits stays, because a change empties the prompt cache. A budget above the client's own limit also stays, because such requests go
  * only to upstreams that accept it.
- * @param left output tokens
+ * @param tokensLeft output tokens
  */
-export function fitThinkingToTokens(request: MessagesRequest, left: number): Partial<MessagesRequest> {
+export function fitThinkingToTokens(request: MessagesRequest, tokensLeft: number): Partial<MessagesRequest> {
   const { thinking, max_tokens: limit = 0, context_management: management } = request;
   const { type, budget_tokens: budget } = thinking ?? {};
-  if (type !== 'enabled' || typeof budget !== 'number' || budget < left || budget >= limit) return {};
-  const share = Math.floor((budget * left) / limit);
+  if (type !== 'enabled' || typeof budget !== 'number' || budget < tokensLeft || budget >= limit) return {};
+  const share = Math.floor((budget * tokensLeft) / limit);
   if (share >= minBudget) return { thinking: { ...thinking, type, budget_tokens: share } };
-  return { thinking: { type: 'disabled' }, ...withoutClearing(management) };
+  return { thinking: { type: 'disabled' }, ...removeClearing(management) };
 }
 
-/** Removes edits that clear thinking, because upstreams refuse them while thinking is off. */
-function withoutClearing(management: unknown): JsonObject {
+/** Removes edits that clear thinking, because upstreams refuse such edits while thinking is off. */
+function removeClearing(management: unknown): JsonObject {
   if (!isJsonObject(management) || !Array.isArray(management['edits'])) return {};
   const edits = management['edits'].filter((edit) => !isJsonObject(edit) || !clearsThinking(edit));
   return { context_management: { ...management, edits } };

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 
 type Issue = Parameters<z.core.$ZodErrorMap>[0];
 
-const kinds: Readonly<Record<string, string>> = {
+const typePhrases: Readonly<Record<string, string>> = {
   string: 'a text',
   number: 'a number',
   int: 'a whole number',
@@ -15,13 +15,13 @@ const kinds: Readonly<Record<string, string>> = {
 };
 
 /**
- * Describes what is wrong with an input, for a person, as the rest of a sentence: `must be a number`. For schemas without messages of
- * their own; pass it to `safeParse` as `error`.
+ * Describes what is wrong with an input, for a person, as the rest of a sentence: `must be a number`. For schemas that have no messages;
+ * pass this function to `safeParse` as `error`.
  */
 export function describeIssue(issue: Issue): string {
   switch (issue.code) {
     case 'invalid_type':
-      return issue.input === undefined ? 'is missing' : `must be ${kinds[issue.expected] ?? issue.expected}`;
+      return issue.input === undefined ? 'is missing' : `must be ${typePhrases[issue.expected] ?? issue.expected}`;
     case 'unrecognized_keys':
       return 'is no field of this';
     case 'invalid_value':
@@ -29,9 +29,9 @@ export function describeIssue(issue: Issue): string {
         ? 'is missing'
         : `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(String).join(', ')}`;
     case 'too_small':
-      return sizePhrase(issue.origin, issue.inclusive === false ? 'more than' : 'at least', issue.minimum);
+      return describeSize(issue.origin, issue.inclusive === false ? 'more than' : 'at least', issue.minimum);
     case 'too_big':
-      return sizePhrase(issue.origin, issue.inclusive === false ? 'less than' : 'at most', issue.maximum);
+      return describeSize(issue.origin, issue.inclusive === false ? 'less than' : 'at most', issue.maximum);
     case 'not_multiple_of':
       return `must be a multiple of ${issue.divisor}`;
     case 'invalid_union':
@@ -43,12 +43,12 @@ export function describeIssue(issue: Issue): string {
   }
 }
 
-/** Describes the same as a sentence: `This must be a number.` */
-export function inputSentence(issue: Issue): string {
+/** Describes what is wrong with an input as a whole sentence: `This must be a number.` */
+export function describeIssueInSentence(issue: Issue): string {
   return issue.code === 'unrecognized_keys' ? 'There is no such field.' : `This ${describeIssue(issue)}.`;
 }
 
-function sizePhrase(origin: string, bound: string, size: number | bigint): string {
+function describeSize(origin: string, bound: string, size: number | bigint): string {
   const unit = size === 1 || size === 1n ? '' : 's';
   if (origin === 'string') return `must have ${bound} ${size} character${unit}`;
   if (origin === 'array' || origin === 'set' || origin === 'map') return `must have ${bound} ${size} thing${unit}`;

@@ -3,18 +3,18 @@ import type { RequestParameters } from '#shared/formats/client-format.ts';
 import { mapUnits, getUnits, type Unit, type Usage } from '#shared/core/usage.ts';
 
 /** Maximum input tokens that an engine adds: the template of the conversation, and the part of images beyond their estimate. */
-const addedByEngine = 32_768;
+const maxAddedByEngine = 32_768;
 
 /**
  * Maximum input tokens that an agent or a provider adds: its own prompts and tools, and the conversation again in each of its own turns.
  */
-const addedByAgent = 1_000_000;
+const maxAddedByAgent = 1_000_000;
 
 /** Maximum output tokens if neither the request nor the model has a limit. */
-const unknownOutput = 131_072;
+const unknownOutputTokens = 131_072;
 
 /** Maximum output tokens that the answer does not contain, such as hidden thinking, whatever limit a request or a model has. */
-const maxUnseen = 1_048_576;
+const maxUnseenTokens = 1_048_576;
 
 /** Minimum bytes of a second of sound, at the lowest rates of stored speech. */
 const bytesPerSecond = 250;
@@ -39,15 +39,15 @@ export function capUsage(
   const { pool, model: id } = attempt?.placement ?? {};
   const model = pool?.models.find((each) => each.id === id);
   const tier = pool?.tier;
-  const added = tier === 'gpu' ? addedByEngine : addedByAgent;
+  const maxAdded = tier === 'gpu' ? maxAddedByEngine : maxAddedByAgent;
   const isOneInput = tier === 'gpu' && needs.longestInput === undefined;
   const window = (isOneInput ? model?.contextWindow : undefined) ?? Number.POSITIVE_INFINITY;
-  const maxPrompt = Math.min(window, Math.max(bodyBytes, 4 * needs.inputTokens) + added);
-  const ofModel = model?.maxOutput ?? model?.contextWindow ?? maxUnseen;
+  const maxPrompt = Math.min(window, Math.max(bodyBytes, 4 * needs.inputTokens) + maxAdded);
+  const modelLimit = model?.maxOutput ?? model?.contextWindow ?? maxUnseenTokens;
   // Command-line agents ignore the request's output limit.
-  const ofRequest =
-    (tier === 'cli' ? undefined : maxOutput) ?? model?.maxOutput ?? model?.contextWindow ?? unknownOutput;
-  const maxCompletion = Math.max(answerBytes, Math.min(ofRequest, ofModel, maxUnseen));
+  const requestLimit =
+    (tier === 'cli' ? undefined : maxOutput) ?? model?.maxOutput ?? model?.contextWindow ?? unknownOutputTokens;
+  const maxCompletion = Math.max(answerBytes, Math.min(requestLimit, modelLimit, maxUnseenTokens));
   const promptTokens = Math.min(maxPrompt, usage.promptTokens);
   const completionTokens = Math.min(maxCompletion, usage.completionTokens);
   const cacheWriteTokens = Math.min(promptTokens, usage.cacheWriteTokens);

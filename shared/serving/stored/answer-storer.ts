@@ -3,7 +3,7 @@ import type { StoredResponse, StoredResponses } from '#shared/accounts/stored-re
 import type { Logger } from '#shared/core/log.ts';
 import type { StorableAnswer, StoredAnswers } from '#shared/formats/stored-answers.ts';
 import type { AnswerToStore } from './resolve-stored.ts';
-import { StoreQueueBudget } from './storing-room.ts';
+import { StoreQueueBudget } from './store-queue-budget.ts';
 
 /** Maximum milliseconds that the end of an answer waits until the answer is stored. */
 const maxWaitMs = 1_000;
@@ -24,7 +24,7 @@ export interface FinishedAnswer extends StorableAnswer {
 export class AnswerStorer {
   readonly #responses: Pick<StoredResponses, 'store'>;
   readonly #log: Pick<Logger, 'warn'>;
-  readonly room = new StoreQueueBudget(maxWaitingBytes);
+  readonly queueBudget = new StoreQueueBudget(maxWaitingBytes);
   readonly counts: Record<StoreOutcome, number> = { stored: 0, too_large: 0, failed: 0 };
 
   constructor(responses: Pick<StoredResponses, 'store'>, log: Pick<Logger, 'warn'>) {
@@ -37,7 +37,7 @@ export class AnswerStorer {
     await Promise.race([this.#store(finished), pause(maxWaitMs, undefined, { ref: false })]);
   }
 
-  /** Counts an answer that is not stored because too many others wait to be stored. */
+  /** Counts an answer that is not stored because too many other answers wait to be stored. */
   countNoRoom(requestId: string): void {
     this.counts.failed += 1;
     this.#log.warn({ requestId }, 'a response could not be stored: too many wait for that');
@@ -51,19 +51,19 @@ export class AnswerStorer {
   async #store({ requestId, owner, format, answer, text, toStore }: FinishedAnswer): Promise<void> {
     const { id } = answer;
     if (typeof id !== 'string') return;
-    if (!this.room.take(text.length)) return this.countNoRoom(requestId);
+    if (!this.queueBudget.take(text.length)) return this.countNoRoom(requestId);
     const { input, previous } = toStore;
-    const response = format.storedForm(answer, previous);
-    const stored: StoredResponse = { id, response, input: format.storedInput(input), previous };
+    const response = format.toStoredAnswer(answer, previous);
+    const storedResponse: StoredResponse = { id, response, input: format.toStoredInput(input), previous };
     try {
-      const outcome = await this.#responses.store(owner, stored, response === answer ? text : undefined);
+      const outcome = await this.#responses.store(owner, storedResponse, response === answer ? text : undefined);
       if (outcome === 'kept') this.counts.stored += 1;
       else if (outcome === 'too large') this.countTooLarge(requestId);
     } catch (error) {
       this.counts.failed += 1;
       this.#log.warn({ requestId, err: error }, 'a response could not be stored');
     } finally {
-      this.room.release(text.length);
+      this.queueBudget.release(text.length);
     }
   }
 }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { hasMoreValues, type ValueCounts } from '#shared/core/count-values.ts';
+import { hasMoreValues, type ValueCounts } from '#shared/core/has-more-values.ts';
 import type { Json } from '#shared/core/json.ts';
 
 function countsOf(value: Json | undefined): ValueCounts {

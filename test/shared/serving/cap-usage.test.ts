@@ -3,7 +3,7 @@ import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { noUsage, type Usage } from '#shared/core/usage.ts';
-import { capUsage, type UsageBounds } from '#shared/serving/possible-usage.ts';
+import { capUsage, type UsageBounds } from '#shared/serving/cap-usage.ts';
 import { livePool } from '../../helpers/broker/live-pool.ts';
 
 const noNeeds = { tools: false, vision: false, thinking: false, json: false, inputTokens: 25 };

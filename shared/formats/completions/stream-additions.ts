@@ -1,25 +1,25 @@
 import { chatStreamAdditions } from '../chat/stream-additions.ts';
 import { estimateTokensOfPieces } from '../estimate-tokens.ts';
 import { openaiErrorBody } from '../openai/error.ts';
-import { dataEvent } from '../sse/encode.ts';
+import { writeDataEvent } from '../sse/encode.ts';
 import type { RelayedEventCounter, StreamAdditions } from '../sse/streamed-answer.ts';
 
 /** What the router adds to a stream of completions: as for chat chunks, except for the shape of errors. */
 export const completionsStreamAdditions: StreamAdditions = {
   ...chatStreamAdditions,
-  errorEvent: (error) => dataEvent(JSON.stringify(openaiErrorBody(error))),
-  tokensIn: completionsTokensIn,
-  emptyBytes: emptyEventBytes,
+  errorEvent: (error) => writeDataEvent(JSON.stringify(openaiErrorBody(error))),
+  estimateTokens: estimateCompletionsTokens,
+  emptyBytes: estimateEmptyEventBytes,
 };
 
 /** Approximate bytes of the text in the first event. */
 const firstTextBytes = 4;
 
 /** Estimates the tokens of the relayed part of a stream from its events and their bytes. Each event has some text. */
-function completionsTokensIn({ events, bytes, firstEventBytes }: RelayedEventCounter): number {
-  return estimateTokensOfPieces(events, bytes - events * emptyEventBytes(firstEventBytes));
+function estimateCompletionsTokens({ events, bytes, firstEventBytes }: RelayedEventCounter): number {
+  return estimateTokensOfPieces(events, bytes - events * estimateEmptyEventBytes(firstEventBytes));
 }
 
-function emptyEventBytes(firstEventBytes: number): number {
+function estimateEmptyEventBytes(firstEventBytes: number): number {
   return Math.max(0, firstEventBytes - firstTextBytes);
 }

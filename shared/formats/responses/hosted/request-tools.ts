@@ -2,29 +2,30 @@ import type { ResponsesItem, ResponsesRequest, ResponsesTool, ResponsesToolSearc
 
 const toolItems: ReadonlySet<unknown> = new Set(['additional_tools', 'tool_search_output']);
 
-export interface OfferedTool {
+export interface RequestTool {
   tool: ResponsesTool;
   /** A path such as `tools[2]` or `input[0].tools[1]`. */
   param: string;
 }
 
+/** Whether an item of the input adds tools to the request. */
 export function addsTools(item: ResponsesItem): item is ResponsesToolSearchOutput {
   return toolItems.has(item.type);
 }
 
-/** Returns all tools that a request offers: those in `tools`, then those that items of the input add. */
-export function offeredTools({ tools, input }: Pick<ResponsesRequest, 'tools' | 'input'>): OfferedTool[] {
+/** Returns all tools of a request: those in `tools`, then those that items of the input add. */
+export function listRequestTools({ tools, input }: Pick<ResponsesRequest, 'tools' | 'input'>): RequestTool[] {
   const items = Array.isArray(input) ? input : [];
-  const inList = (list: readonly ResponsesTool[] | null | undefined, param: string): OfferedTool[] =>
+  const listTools = (list: readonly ResponsesTool[] | null | undefined, param: string): RequestTool[] =>
     (list ?? []).map((tool, at) => ({ tool, param: `${param}[${at}]` }));
   return [
-    ...inList(tools, 'tools'),
-    ...items.flatMap((item, at) => (addsTools(item) ? inList(item.tools, `input[${at}].tools`) : [])),
+    ...listTools(tools, 'tools'),
+    ...items.flatMap((item, at) => (addsTools(item) ? listTools(item.tools, `input[${at}].tools`) : [])),
   ];
 }
 
 /** Applies a change to the tools of each item that adds tools. */
-export function withTools(
+export function changeAddedTools(
   items: readonly ResponsesItem[],
   change: (tools: readonly ResponsesTool[]) => ResponsesTool[],
 ): ResponsesItem[] {

@@ -1,12 +1,12 @@
 import { estimateTokensOfPieces } from '../estimate-tokens.ts';
-import { namedEvent } from '../sse/encode.ts';
+import { writeNamedEvent } from '../sse/encode.ts';
 import type { RelayedEventCounter, StreamAdditions } from '../sse/streamed-answer.ts';
-import { messagesErrorEvent } from './error.ts';
+import { writeMessagesErrorEvent } from './error.ts';
 
 export const messagesStreamAdditions: StreamAdditions = {
-  keepAlive: namedEvent('ping', '{"type":"ping"}'),
-  errorEvent: messagesErrorEvent,
-  tokensIn: messagesTokensIn,
+  keepAlive: writeNamedEvent('ping', '{"type":"ping"}'),
+  errorEvent: writeMessagesErrorEvent,
+  estimateTokens: estimateMessagesTokens,
   emptyBytes: () => deltaBytes,
 };
 
@@ -19,7 +19,7 @@ const blockStartBytes = 117;
 const deltaBytes = 115;
 
 /** Estimates the tokens of the relayed part of a stream from the number of events and their bytes. */
-function messagesTokensIn({ events, bytes, firstEventBytes }: RelayedEventCounter): number {
+function estimateMessagesTokens({ events, bytes, firstEventBytes }: RelayedEventCounter): number {
   const deltas = Math.max(0, events - headEvents);
   return estimateTokensOfPieces(deltas, bytes - firstEventBytes - blockStartBytes - deltas * deltaBytes);
 }

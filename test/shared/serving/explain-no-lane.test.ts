@@ -4,7 +4,7 @@ import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
 import { resolveModel } from '#shared/serving/resolve-model.ts';
-import { explainNoLane, type NoLane, type NoLaneParts } from '#shared/serving/why-no-lane.ts';
+import { explainNoLane, type NoLane, type NoLaneParts } from '#shared/serving/explain-no-lane.ts';
 import { livePool } from '../../helpers/broker/live-pool.ts';
 import { passTime } from '../../helpers/pass-time.ts';
 

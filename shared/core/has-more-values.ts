@@ -9,8 +9,8 @@ export interface ValueCounts {
 }
 
 /**
- * The limits of a request. They allow enough values for the token ids of the largest embeddings. They allow as many lists and objects as a
- * process parses and checks within 0.2 s, during which it serves no other request.
+ * The limits of a request. They allow enough values for the token ids of the largest request for embeddings, and as many lists and objects
+ * as a process parses and checks within 0.2 s, during which it serves no other request.
  */
 export const maxRequestValues: ValueCounts = { values: 500_000, groups: 100_000 };
 
@@ -19,7 +19,7 @@ const quote = 0x22;
 const openBracket = 0x5b;
 const openBrace = 0x7b;
 
-/** Whether a JSON text in UTF-8 has more values than `max`, without parsing it. Stops at the first value beyond. */
+/** Whether a JSON text in UTF-8 has more values than `max`, without parsing it. Stops at the first value above `max`. */
 export function hasMoreValues(text: Buffer, max: ValueCounts = maxRequestValues): boolean {
   // Each value takes at least a byte.
   if (text.length <= Math.min(max.values, max.groups)) return false;

@@ -8,8 +8,8 @@ export interface EventNumber {
 }
 
 /**
- * Finds the sequence number of an event. It is a field of the outermost object of the data, so a field of the same name within an item or a
- * text does not count. Reads no further than the field.
+ * Finds the sequence number of an event. The number is a field of the outermost object of the data; a field of the same name within an item
+ * or a text does not count. Reads no further than the field.
  * @returns undefined for an event without a number
  */
 export function findEventNumber(event: string): EventNumber | undefined {
@@ -22,7 +22,7 @@ export function findEventNumber(event: string): EventNumber | undefined {
           const found = readNumberAt(event, at + key.length);
           if (found) return found;
         }
-        at = stringEnd(event, at);
+        at = findStringEnd(event, at);
         continue;
       }
       case '{':
@@ -49,7 +49,7 @@ function readNumberAt(text: string, from: number): EventNumber | undefined {
 }
 
 /** Returns the offset after the string that begins at `start`. */
-function stringEnd(text: string, start: number): number {
+function findStringEnd(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let escapes = 0;
     while (text[end - 1 - escapes] === '\\') escapes++;

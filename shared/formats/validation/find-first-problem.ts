@@ -3,7 +3,7 @@ import type { z } from 'zod';
 /** The path from a request's body to a field: names of fields and positions in arrays. */
 export type FieldPath = readonly (string | number)[];
 
-/** A problem of one field of a request. Each format writes its own error message for it. */
+/** A problem of one field of a request. Each format writes its own error message for the problem. */
 export type Problem = { path: FieldPath; got: unknown } & (
   | { kind: 'missing' }
   /** The value has none of these JSON types. If `values` is not empty, it is also none of these strings. */
@@ -15,53 +15,53 @@ export type Problem = { path: FieldPath; got: unknown } & (
 type Issue = z.core.$ZodIssue;
 
 /**
- * Returns the first problem that a schema found. For a union, returns the problem of the branch that fits the value best, or else a list of
- * everything that the branches accept.
+ * Returns the first problem that a schema found. For a union, returns the problem of the branch that fits the value best; if no branch fits
+ * in part, lists everything that the branches accept.
  */
-export function firstProblem(error: z.ZodError, body: unknown): Problem {
+export function findFirstProblem(error: z.ZodError, body: unknown): Problem {
   const issue = error.issues[0];
   if (issue === undefined) throw new Error('a schema failed without an issue');
-  return describe(issue, [], body);
+  return toProblem(issue, [], body);
 }
 
-function describe(issue: Issue, parent: FieldPath, body: unknown): Problem {
+function toProblem(issue: Issue, parent: FieldPath, body: unknown): Problem {
   const path = [...parent, ...issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))];
-  const got = valueAt(body, path);
+  const got = findValue(body, path);
   if (got === undefined && path.length > 0) return { path, got, kind: 'missing' };
   switch (issue.code) {
     case 'invalid_type':
-      return { path, got, kind: 'expected', types: [typeName(issue.expected)], values: [] };
+      return { path, got, kind: 'expected', types: [toTypeName(issue.expected)], values: [] };
     case 'invalid_value':
       return { path, got, kind: 'expected', types: [], values: issue.values.map(String) };
     case 'too_small':
-      return { path, got, kind: 'too_small', of: sizeOf(issue.origin), minimum: Number(issue.minimum) };
+      return { path, got, kind: 'too_small', of: toSizeKind(issue.origin), minimum: Number(issue.minimum) };
     case 'too_big':
-      return { path, got, kind: 'too_big', of: sizeOf(issue.origin), maximum: Number(issue.maximum) };
+      return { path, got, kind: 'too_big', of: toSizeKind(issue.origin), maximum: Number(issue.maximum) };
     case 'invalid_union':
-      return describeUnion(issue, path, got, body);
+      return toUnionProblem(issue, path, got, body);
     default:
       throw new Error(`unknown issue of a schema: ${issue.code}`);
   }
 }
 
-function describeUnion(issue: z.core.$ZodIssueInvalidUnion, path: FieldPath, got: unknown, body: unknown): Problem {
+function toUnionProblem(issue: z.core.$ZodIssueInvalidUnion, path: FieldPath, got: unknown, body: unknown): Problem {
   if (issue.errors.length === 0) {
     const { options } = issue as { options?: readonly unknown[] };
     return { path, got, kind: 'expected', types: [], values: (options ?? []).map(String) };
   }
   const firsts = issue.errors.flatMap((issues) => issues.slice(0, 1));
   const fitting = firsts.find(({ code, path }) => path.length > 0 || !['invalid_type', 'invalid_value'].includes(code));
-  if (fitting) return describe(fitting, path, body);
+  if (fitting) return toProblem(fitting, path, body);
   return {
     path,
     got,
     kind: 'expected',
-    types: firsts.flatMap((first) => (first.code === 'invalid_type' ? [typeName(first.expected)] : [])),
+    types: firsts.flatMap((first) => (first.code === 'invalid_type' ? [toTypeName(first.expected)] : [])),
     values: firsts.flatMap((first) => (first.code === 'invalid_value' ? first.values.map(String) : [])),
   };
 }
 
-function valueAt(body: unknown, path: FieldPath): unknown {
+function findValue(body: unknown, path: FieldPath): unknown {
   let value = body;
   for (const step of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
@@ -70,10 +70,10 @@ function valueAt(body: unknown, path: FieldPath): unknown {
   return value;
 }
 
-function typeName(zodName: string): string {
+function toTypeName(zodName: string): string {
   return zodName === 'int' ? 'integer' : zodName === 'record' ? 'object' : zodName;
 }
 
-function sizeOf(origin: string): 'number' | 'array' | 'string' {
+function toSizeKind(origin: string): 'number' | 'array' | 'string' {
   return origin === 'array' || origin === 'string' ? origin : 'number';
 }

@@ -2,7 +2,7 @@ import type { ErrorCode, RouterError } from '#shared/core/errors.ts';
 import { outlastsRetries } from '../retry-headers.ts';
 
 /**
- * The codes of failed responses. Codex repeats a request after `server_error` and `rate_limit_exceeded`, and not after the others
+ * The codes of failed responses. Codex repeats a request after `server_error` and `rate_limit_exceeded`, and not after the other codes
  * (docs/decisions/0014-opened-answers.md).
  */
 type FailedCode =
@@ -61,7 +61,8 @@ const failedCodes: Record<ErrorCode, FailedCode> = {
   total_timeout: 'server_is_overloaded',
 };
 
-export function failedResponseError(failure: RouterError): { code: FailedCode; message: string } {
+/** Converts an error to the error field of a failed response. */
+export function toFailedResponseError(failure: RouterError): { code: FailedCode; message: string } {
   const { code: error, message, retryAfter } = failure;
   const code = failedCodes[error];
   if (code !== 'rate_limit_exceeded' || retryAfter === undefined || outlastsRetries(failure)) return { code, message };

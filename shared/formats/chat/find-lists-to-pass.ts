@@ -3,19 +3,20 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { ChatMessage, ChatPart, ChatRequest } from './request.ts';
 
 /**
- * Returns the lists of a request that a worker can pass to every chat upstream unread. A worker has to read all messages if one of them
- * contains something that engines treat differently: thinking of earlier turns, developer instructions, the beginning of an answer, or
- * several texts in one message. The same is true of content that the worker has to replace (files, image URLs).
+ * Returns the lists of a request that a worker can pass to every chat upstream unread; undefined if it has to read the messages. It has to
+ * read all messages if one of them contains something that engines treat differently: thinking of earlier turns, developer instructions,
+ * the beginning of an answer, or several texts in one message. The same is true of content that the worker has to replace (files, image
+ * URLs).
  */
-export function chatListsToPass({ messages, tools, tool_choice: choice }: ChatRequest): ListSizes | undefined {
-  if (messages.at(-1)?.role === 'assistant' || !messages.every(isPassed)) return undefined;
+export function findListsToPass({ messages, tools, tool_choice: choice }: ChatRequest): ListSizes | undefined {
+  if (messages.at(-1)?.role === 'assistant' || !messages.every(canPassUnread)) return undefined;
   // Some engines need a named tool to be the only one in the list, and some need functions in place of custom tools.
-  const passesTools =
+  const canPassTools =
     Array.isArray(tools) && tools.length > 0 && !isJsonObject(choice) && tools.every(({ type }) => type !== 'custom');
-  return { messages: countFields(messages), ...(passesTools && { tools: countFields(tools) }) };
+  return { messages: countFields(messages), ...(canPassTools && { tools: countFields(tools) }) };
 }
 
-function isPassed(message: ChatMessage): boolean {
+function canPassUnread(message: ChatMessage): boolean {
   const { role, content, reasoning, reasoning_content: thinking } = message;
   if (role === 'developer' || reasoning !== undefined || thinking !== undefined) return false;
   if (role === 'assistant' && message.tool_calls?.some(({ type }) => type === 'custom') === true) return false;

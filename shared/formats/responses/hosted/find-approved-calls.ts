@@ -1,0 +1,48 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type { HostedCall } from '../../hosted/hosted-request.ts';
+import type { ResponsesItem } from '../request.ts';
+import type { HostedFunction } from './hosted-functions.ts';
+
+/**
+ * Finds the calls of MCP servers that the client has approved in this request and that have not run yet. Each call has the id of its
+ * approval request. Leaves out a call if the request no longer has its tool.
+ */
+export function findApprovedCalls(items: readonly ResponsesItem[], functions: readonly HostedFunction[]): HostedCall[] {
+  const fields = items as readonly JsonObject[];
+  const finishedIds = new Set(
+    fields.map(({ type, approval_request_id: id }) => (type === 'mcp_call' ? id : undefined)),
+  );
+  const approvedIds = new Set(
+    fields.map(({ type, approve, approval_request_id: id }) =>
+      type === 'mcp_approval_response' && approve === true ? id : undefined,
+    ),
+  );
+  return fields.flatMap((item): HostedCall[] => {
+    const { type, id, server_label: label, name } = item;
+    if (type !== 'mcp_approval_request' || typeof id !== 'string' || !approvedIds.has(id) || finishedIds.has(id))
+      return [];
+    const hostedFunction = functions.find(
+      ({ hosted, servedTool }) => hosted.label === label && servedTool.nameAtServer === name,
+    );
+    return hostedFunction
+      ? [
+          {
+            id,
+            hosted: hostedFunction.hosted,
+            servedTool: hostedFunction.servedTool,
+            input: parseInput(item['arguments']),
+          },
+        ]
+      : [];
+  });
+}
+
+function parseInput(json: Json | undefined): JsonObject {
+  try {
+    const input: unknown = JSON.parse(typeof json === 'string' ? json : '{}');
+    return isJsonObject(input) ? input : {};
+  } catch {
+    // The client has changed the arguments so that they are no JSON. The tool reports what is missing.
+    return {};
+  }
+}
