@@ -5,8 +5,8 @@ import { thisCommandLine } from './this-command-line.ts';
 
 /**
  * `rtr admin link [--email <address>] [--reset-second-factor]`: prints a one-time link. Until there is an administrator, the link creates
- * the first one. Later it sets a new password for the user with this address, by default the only administrator. Using the link ends all
- * sign-in sessions of that user. It requires the user's second factor, unless the option removes that factor now.
+ * the first administrator. Later it sets a new password for the user with this address, by default the only administrator. Using the link
+ * ends all sign-in sessions of that user, and requires the user's second factor, unless `--reset-second-factor` removes that factor now.
  * @param email the address or the id of the user
  * @throws RouterError `not_found` for an unknown address
  * @throws RouterError `invalid_request` if there are several administrators and no address is given, if the user has typed in the address

@@ -84,7 +84,7 @@ export class PriceTable {
   }
 
   /** Returns the price that an administrator has set for exactly this name; undefined if none was set. */
-  changed(model: string): ModelPrice | undefined {
+  findChanged(model: string): ModelPrice | undefined {
     return this.#changed.get(model);
   }
 

@@ -4,7 +4,7 @@ const loopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
 /**
  * Returns the address of a router as it is stored, without a slash at its end. An address without a scheme gets `https`, or `http` if it is
- * one of this machine.
+ * an address of this machine.
  * @param {string} entered
  * @returns {string}
  * @throws {ClientError} for an address to which tokens must not be sent

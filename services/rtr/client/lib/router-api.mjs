@@ -1,4 +1,4 @@
-import { normalizeAddress } from './address-at.mjs';
+import { normalizeAddress } from './normalize-address.mjs';
 import { request, parse, RouterUnreachableError } from './ask.mjs';
 import { ClientError } from './client-error.mjs';
 import { printable } from './printable.mjs';
@@ -8,13 +8,14 @@ const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /**
  * The answer to a successful request for tokens.
- * @typedef {object} Grant
+ * @typedef {object} SignInTokens
  * @property {string} accessToken
  * @property {number} expiresAt ms since 1970
  * @property {string} refreshToken
  * @property {string | undefined} email
  */
 
+/** Thrown when the router answers with an OAuth error, such as `access_denied`. */
 export class OAuthAnswer extends Error {
   /**
    * @param {string} code
@@ -29,7 +30,7 @@ export class OAuthAnswer extends Error {
 /**
  * Begins a sign-in (RFC 8628).
  * @param {import('./discover.mjs').Endpoints} endpoints
- * @param {string} name name of this program on the page
+ * @param {string} name name of this program on the page where the person approves the sign-in
  */
 export async function beginDevice({ device }, name) {
   const answer = await postForm(device, { client_id: name });
@@ -55,9 +56,11 @@ export async function beginDevice({ device }, name) {
 }
 
 /**
+ * Requests the tokens of a sign-in.
  * @param {import('./discover.mjs').Endpoints} endpoints
- * @param {{ name: string, deviceCode: string }} begun `name` must be that of `beginDevice`
- * @returns {Promise<Grant>}
+ * @param {{ name: string, deviceCode: string }} begun what `beginDevice` got and returned
+ * @returns {Promise<SignInTokens>}
+ * @throws {OAuthAnswer} `authorization_pending` until the person has approved the sign-in
  */
 export async function claimDevice({ token }, { name, deviceCode }) {
   return readGrant(await postForm(token, { grant_type: deviceGrant, device_code: deviceCode, client_id: name }));
@@ -66,7 +69,7 @@ export async function claimDevice({ token }, { name, deviceCode }) {
 /**
  * @param {string} tokenEndpoint
  * @param {string} refreshToken
- * @returns {Promise<Grant>}
+ * @returns {Promise<SignInTokens>}
  */
 export async function refreshTokens(tokenEndpoint, refreshToken) {
   const fields = { grant_type: 'refresh_token', refresh_token: refreshToken };
@@ -91,7 +94,7 @@ const checkMs = 1_500;
 const refreshMs = 3_500;
 
 /**
- * Whether the router accepts an access token. Also true while the router is unreachable.
+ * Whether the router accepts an access token. True also if the router cannot be reached.
  * @param {string} url an address of the router that needs a token
  * @param {string} accessToken
  */
@@ -136,7 +139,7 @@ async function postForm(url, fields, timeoutMs) {
 
 /**
  * @param {Record<string, unknown>} answer
- * @returns {Grant}
+ * @returns {SignInTokens}
  */
 function readGrant({ access_token: accessToken, refresh_token: refreshToken, expires_in: seconds, email }) {
   if (!isToken(accessToken) || !isToken(refreshToken) || typeof seconds !== 'number') {

@@ -8,15 +8,15 @@ import { programNames } from './programs/programs.mjs';
 
 const help = `Usage: rtr <command>
 
-  login <url>        sign in to the router at this address; the last one is the default
+  login <url>        sign in to the router at this address; the last router is the default
       --no-browser   only show the address of the page, do not open it
   token              print an access token for the router, fresh for two minutes at least
   env <program>      print the settings of a program: ${programNames.join(', ')}
-      --write        write them into its settings file, and keep the file as it was first as <file>.before-rtr
-      --shell <name> of variables: sh (the default), fish or powershell
+      --write        write them into the program's settings file; its first version is kept as <file>.before-rtr
+      --shell <name> the shell to print variables for: sh (the default), fish or powershell
   logout             sign out, at the router too
 
-  --router <url>     for token, env and logout: another router than the default one
+  --router <url>     for token, env and logout: another router than the default
 
 Exit codes: 0 done, 1 not done, 2 used wrongly.
 `;

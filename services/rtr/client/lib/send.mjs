@@ -16,7 +16,7 @@ const maxBytes = 4 * 1024 * 1024;
  */
 
 /**
- * Sends a request and returns the answer, whatever its status. Follows no redirect. (`fetch` is not used, because that of Node 20 may never
+ * Sends a request and returns the answer, whatever its status. Follows no redirect. (`fetch` is not used, because in Node 20 it may never
  * settle if the connection is closed at once.)
  * @param {string} url
  * @param {Outgoing} [outgoing]

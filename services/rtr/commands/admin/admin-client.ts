@@ -6,7 +6,7 @@ import { bareAddress } from '../client/bare-address.ts';
 import { unreachableError } from '../client/unreachable.ts';
 import { refusalError } from './refusal-sentence.ts';
 
-/** Milliseconds to wait for the beginning of an answer, or for the next piece of it. */
+/** Milliseconds to wait for the beginning of an answer, or for its next piece. */
 const defaultTimeoutMs = 30_000;
 
 /** Number of items of a list that one request gets. */
@@ -21,18 +21,18 @@ const maxWaitSeconds = 5;
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
 export interface AdminClientOptions {
-  /** Address of the router, such as `http://127.0.0.1:8484`, also with the path of one of its APIs. */
+  /** Address of the router, such as `http://127.0.0.1:8484`. It may have the path of one of the router's APIs. */
   url: string;
   token: () => Promise<string>;
   /** Error message for a token that the router rejects. */
   unknownTokenMessage: string;
-  /** Milliseconds to wait for the beginning of an answer, or for the next piece of it. Default: 30 s. */
+  /** Milliseconds to wait for the beginning of an answer, or for its next piece. Default: 30 s. */
   timeoutMs?: number;
   /** Sends the requests; default: the global dispatcher. */
   dispatcher?: Dispatcher;
 }
 
-/** An answer, and the revision of the object in it, which a request that changes the object sends back. */
+/** An answer, and the revision of the object that the answer contains. A request that changes the object sends the revision back. */
 export interface WithRevision<Answer> {
   value: Answer;
   /** The revision, such as `"7"`; undefined if the operation returns none. */
@@ -112,7 +112,7 @@ export class AdminClient {
     return (await this.#ask('GET', path, { query })).body;
   }
 
-  /** Sends a request. Repeats it if the router answers with `retry-after`, except a POST request, which could create a second object. */
+  /** Sends a request. Repeats it if the router answers with `retry-after`. Never repeats a POST request: it could create a second object. */
   async #ask(method: Dispatcher.HttpMethod, path: string, options: RequestOptions): Promise<Dispatcher.ResponseData> {
     for (let attempt = 1; ; attempt += 1) {
       const answer = await this.#sendOnce(method, path, options);

@@ -29,7 +29,7 @@ it('the price of a newer release holds, and keeps what this release does not def
   });
   await prices.refresh();
   await prices.refresh();
-  expect(prices.changed('m')).toEqual(price);
+  expect(prices.findChanged('m')).toEqual(price);
   expect(prices.priceOf('gpu', 'bad')).toBeUndefined();
   await prices.change('m', { ...price, input: 5 });
   expect(JSON.parse((await redis.hget(`${prefix}prices`, 'm')) ?? '')).toEqual({ ...price, input: 5, frame: 3 });

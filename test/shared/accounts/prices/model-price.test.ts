@@ -1,7 +1,7 @@
 import { Decimal } from 'decimal.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { costOf, computeMaxCost, pricedModel } from '#shared/accounts/prices/model-price.ts';
+import { costOf, computeMaxCost, modelNamePattern } from '#shared/accounts/prices/model-price.ts';
 import { toDollars, toNanoDollars } from '#shared/accounts/money.ts';
 import { noUsage } from '#shared/core/usage.ts';
 
@@ -106,7 +106,7 @@ describe('the cost of what is not a token', () => {
 
 it('belongs to a model whose name can stand in a path', () => {
   for (const name of ['m', 'lab/model', 'lab/model:free', '...', 'v1..2', 'a/.b', '@cf/meta/x', '__proto__x'])
-    expect([name, pricedModel.test(name)]).toEqual([name, true]);
+    expect([name, modelNamePattern.test(name)]).toEqual([name, true]);
   for (const name of ['', '.', '..', '/', 'a/', '/a', 'a//b', 'a/../b', '../a', 'a/..', './a', '__proto__', 'a b'])
-    expect([name, pricedModel.test(name)]).toEqual([name, false]);
+    expect([name, modelNamePattern.test(name)]).toEqual([name, false]);
 });

@@ -24,7 +24,7 @@ const maxWaitMs = 30_000;
 export async function login(entered, { opensBrowser }) {
   const endpoints = await discover(routerAddress(entered));
   const name = `rtr on ${hostname()}`;
-  const start = { name, ...(await beginDevice(endpoints, name).catch(explain)) };
+  const start = { name, ...(await beginDevice(endpoints, name).catch(throwExplained)) };
   say(`Open this page and compare the code:\n\n  ${start.completePage}\n\n  ${start.userCode}\n`);
   if (opensBrowser) openBrowser(start.completePage);
   const { email, ...tokens } = await waitForApproval(endpoints, start);
@@ -37,17 +37,17 @@ export async function login(entered, { opensBrowser }) {
 }
 
 /**
- * Stores a sign-in. It replaces an earlier sign-in to this router, which the router is told to end.
+ * Stores a sign-in. An earlier sign-in to this router is replaced, and ended at the router.
  * @param {import('../store/sign-ins.mjs').SignIn} signIn
  */
 async function replaceSignIn(signIn) {
   const { router, revocationEndpoint } = signIn;
-  const before = findSignIn(router);
-  const keep = async () => storeSignIn(signIn);
-  const store = (await withLock(fileOf(router, 'lock'), keep)) ?? (await keep());
-  if (before && revocationEndpoint !== undefined) {
+  const earlier = findSignIn(router);
+  const storeNew = async () => storeSignIn(signIn);
+  const store = (await withLock(fileOf(router, 'lock'), storeNew)) ?? (await storeNew());
+  if (earlier && revocationEndpoint !== undefined) {
     // If the router does not answer now, the console still lists the earlier sign-in.
-    await revoke(revocationEndpoint, before.refreshToken).catch(() => {});
+    await revoke(revocationEndpoint, earlier.refreshToken).catch(() => {});
   }
   return store;
 }
@@ -71,7 +71,7 @@ async function waitForApproval(endpoints, { name, deviceCode, expiresMs, interva
       }
       if (!(error instanceof OAuthAnswer)) throw error;
       if (error.code === 'slow_down') waitMs += slowDownMs;
-      else if (error.code !== 'authorization_pending') explain(error);
+      else if (error.code !== 'authorization_pending') throwExplained(error);
     }
   }
   throw new ClientError('Nobody approved the sign-in in time. Start it again.');
@@ -81,7 +81,7 @@ async function waitForApproval(endpoints, { name, deviceCode, expiresMs, interva
  * @param {unknown} error
  * @returns {never}
  */
-function explain(error) {
+function throwExplained(error) {
   if (!(error instanceof OAuthAnswer)) throw error;
   if (error.code === 'access_denied') throw new ClientError('The sign-in was denied.');
   if (error.code === 'expired_token') throw new ClientError('Nobody approved the sign-in in time. Start it again.');

@@ -1,5 +1,5 @@
 import { RouterUnreachableError } from '../ask.mjs';
-import { findRouter } from '../chosen-router.mjs';
+import { findRouter } from '../find-router.mjs';
 import { OAuthAnswer, revoke } from '../router-api.mjs';
 import { fileOf, deleteSignIn, readSignIn } from '../store/sign-ins.mjs';
 import { withLock } from '../store/with-lock.mjs';

@@ -34,10 +34,10 @@ export function storeSignIn(signIn) {
 
 /**
  * Replaces the stored tokens of a sign-in by refreshed ones. Does not replace the tokens of another sign-in, and does not store a sign-in
- * that has ended. If a locked keyring or a damaged file hides the stored tokens, they count as the used-up ones.
+ * that has ended. If the stored tokens cannot be read, because the keyring is locked or the file is damaged, they count as the used-up ones.
  * @param {SignIn} signIn
  * @param {string} usedUp the refresh token that was exchanged for the new tokens
- * @returns {boolean} whether they were replaced
+ * @returns {boolean} whether the stored tokens were replaced
  */
 export function updateSignIn(signIn, usedUp) {
   const { router } = signIn;
@@ -58,7 +58,7 @@ export function updateSignIn(signIn, usedUp) {
 }
 
 /**
- * Returns a sign-in, by default that of the last router.
+ * Returns the sign-in to a router, by default to the router that was signed in to last.
  * @param {string} [router]
  * @returns {SignIn}
  * @throws {ClientError} if there is no sign-in, or if it is damaged
@@ -84,7 +84,7 @@ export function readSignIn(router) {
 }
 
 /**
- * Returns a sign-in; undefined if there is none, or if it is damaged.
+ * Returns the sign-in to a router; undefined if there is no sign-in, or if it is damaged.
  * @param {string} router
  * @returns {SignIn | undefined}
  */
@@ -105,7 +105,7 @@ export function knownRouters() {
 /** @param {string} router */
 export function deleteSignIn(router) {
   const index = readIndex();
-  // The keyring may have been locked when the tokens moved to the file, so it may still contain old ones.
+  // The keyring may have been locked when the tokens moved to the file, so it may still contain old tokens.
   systemKeyring()?.remove(router);
   rmSync(tokenFile(router), { force: true });
   const { [router]: _, ...routers } = index.routers;

@@ -13,13 +13,13 @@ const retryMs = 50;
 const emptyMs = 1_000;
 
 /**
- * Runs a task while no other process runs one with the same lock. Removes a lock that a killed process has left behind. In the unlikely
- * case that two processes remove it at once, both run their tasks. That is harmless, because the router answers two simultaneous refreshes
- * with the same tokens.
+ * Runs a task while no other process runs a task with the same lock. Removes a lock that a killed process has left behind. In the unlikely
+ * case that two processes remove the lock at once, both run their tasks. That is harmless, because the router answers two simultaneous
+ * refreshes with the same tokens.
  * @template T
  * @param {string} path path of the lock's file
  * @param {() => Promise<T>} task
- * @returns {Promise<T | undefined>} undefined when the lock was not free in time
+ * @returns {Promise<T | undefined>} undefined if the lock was not free in time
  */
 export async function withLock(path, task) {
   const deadline = performance.now() + waitMs;

@@ -5,7 +5,7 @@ import { ceilingSchema } from '#shared/accounts/people/ceiling.ts';
 import { consoleSettingsSchema } from '#shared/accounts/people/console-settings.ts';
 import { teamRoles } from '#shared/accounts/people/team-store.ts';
 import { displayNameSchema, emailSchema, userRoles } from '#shared/accounts/people/user.ts';
-import { modelPriceSchema, pricedModel } from '#shared/accounts/prices/model-price.ts';
+import { modelPriceSchema, modelNamePattern } from '#shared/accounts/prices/model-price.ts';
 import { priorityClasses } from '#shared/core/priority-class.ts';
 import { tiers } from '#shared/core/tier.ts';
 import { dateTime } from '../read-time.ts';
@@ -61,7 +61,7 @@ const person = z.strictObject({
   keys,
 });
 
-const model = z.string().regex(pricedModel, 'is not the name of a model');
+const model = z.string().regex(modelNamePattern, 'is not the name of a model');
 
 const newMembers = consoleSettingsSchema.shape.newMembers.partial();
 

@@ -30,7 +30,7 @@ export function applyCommand(run: RunAdminCommand): Command {
     .option('--dry-run', 'change nothing, print what would change, and exit with 2 if something would')
     .option(
       '--prune',
-      'also remove members of teams, and set prices, that the file does not name where it names others',
+      'also remove members from teams whose members the file lists, and reset prices if it lists prices, unless it lists them',
     )
     .option('--keys-out <file>', 'write the secrets of new keys into this new file, instead of printing them')
     .action((options: ApplyOptions) => run(options, (context) => apply(context, options)));

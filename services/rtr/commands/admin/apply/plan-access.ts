@@ -29,8 +29,8 @@ export async function readPresent(client: AdminClient, { settings, prices }: Acc
 }
 
 /**
- * Returns the changes that make the objects which a file names match it, in an order that works.
- * @param prune whether to remove also the team members and prices that the file does not name
+ * Returns the changes that make objects match the file that names them, in an order in which they can be made.
+ * @param prune whether to also remove the team members and prices that the file does not name
  */
 export function planAccess(file: AccessFile, present: PresentAccess, prune: boolean): Plan {
   const { access } = file;

@@ -10,7 +10,7 @@ export function changeLines({ does, what, fields }: Change): string[] {
 }
 
 /**
- * Returns the form of a change that `--json` prints.
+ * Returns a change as `--json` prints it.
  * @param key secret of the key that the change created
  */
 export function changeObject({ does, what, fields }: Change, key?: string): object {

@@ -58,8 +58,8 @@ function withoutExtensions(content: unknown): unknown {
 }
 
 /**
- * Runs a parser and turns its errors into a RouterError. It fails, for instance, if aliases expand to too much or contain themselves, or if
- * a text is nested too deeply.
+ * Runs a parser and turns its errors into a RouterError. The parser fails, for instance, if aliases expand to too much or contain
+ * themselves, or if a text is nested too deeply.
  */
 function readOrRefuse<T>(name: string, read: () => T): T {
   try {

@@ -21,7 +21,7 @@ export async function requireUnchanged(
 
 /**
  * Checks that fields have either the old or the wanted value.
- * @throws CallError as `requireUnchanged`
+ * @throws CallError if a field has neither
  */
 export function requireUnchangedFields(now: object | undefined, fields: readonly Difference[]): void {
   const changed = fields.find(({ field, before, after }) => {
