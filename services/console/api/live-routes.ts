@@ -13,8 +13,8 @@ export interface LiveRoutesParts extends Pick<ApiParts, 'accounts'> {
 }
 
 /**
- * While a page is open, its person's provider is asked at most once in this many milliseconds whether it still admits the person. It is asked
- * only after its last answer has expired.
+ * While a page is open, its person's provider is asked at most once in this many milliseconds whether it still admits the person. It is
+ * asked only after its last answer has expired.
  */
 const askEveryMs = 60_000;
 

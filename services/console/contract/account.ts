@@ -38,9 +38,9 @@ const ceiling = z
   });
 
 /**
- * `GET /session`: the signed-in person (401 if nobody is signed in). `POST /session` `{ email, password }` signs in and answers a SignInSession;
- * `DELETE /session` signs out, `DELETE /sessions` signs out everywhere. `POST /password` `{ current, next }` changes the password, signs
- * out everywhere else, and answers a SignInSession with a new token. Too many tries: 429 with `retry-after`.
+ * `GET /session`: the signed-in person (401 if nobody is signed in). `POST /session` `{ email, password }` signs in and answers a
+ * SignInSession; `DELETE /session` signs out, `DELETE /sessions` signs out everywhere. `POST /password` `{ current, next }` changes the
+ * password, signs out everywhere else, and answers a SignInSession with a new token. Too many tries: 429 with `retry-after`.
  */
 export interface SignInSession {
   user: {
@@ -248,8 +248,8 @@ export const createdInvitationSchema = z
   .meta({ id: 'CreatedInvitation' });
 
 /**
- * `GET /invitations`; `POST /invitations` `{ email, role, teamId? }` answers `{ invitation, link }`; `DELETE /invitations/<id>` withdraws an
- * invitation (admins).
+ * `GET /invitations`; `POST /invitations` `{ email, role, teamId? }` answers `{ invitation, link }`; `DELETE /invitations/<id>` withdraws
+ * an invitation (admins).
  */
 export type Invitation = z.output<typeof invitationSchema>;
 

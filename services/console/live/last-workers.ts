@@ -5,7 +5,9 @@ import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
  * count as serving a model or tool with which it is ejected.
  */
 export function findLastWorkers(pools: Iterable<LivePool>): Map<string, string[]> {
-  /** The id of the only worker found so far that serves a model or tool, by the name of the model or tool; undefined for several workers. */
+  /**
+   * The id of the only worker found so far that serves a model or tool, by the name of the model or tool; undefined for several workers.
+   */
   const onlyWorkers = new Map<string, string | undefined>();
   for (const pool of pools) {
     if (pool.contract === undefined) continue;

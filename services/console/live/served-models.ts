@@ -86,7 +86,9 @@ function describeModel(
 
 type ServingTier = ServedModel['servedBy'][number];
 
-/** Returns the names of a tier's models whose cost is not counted and, if the tier serves only one model, the price and speed of that model. */
+/**
+ * Returns the names of a tier's models whose cost is not counted and, if the tier serves only one model, the price and speed of that model.
+ */
 function findCostAndSpeed(
   tier: Tier,
   names: readonly string[],

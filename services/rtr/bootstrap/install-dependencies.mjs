@@ -13,7 +13,8 @@ export class InstallError extends Error {}
 const lockTimeoutMs = 600_000;
 
 /**
- * Installs the packages of the lock file into `node_modules`, unless all are installed. One process installs at a time, and the others wait.
+ * Installs the packages of the lock file into `node_modules`, unless all are installed. One process installs at a time, and the others
+ * wait.
  * @param {string} root folder of the project
  * @param {import('./missing-dependencies.mjs').Purpose} purpose
  * @throws {InstallError}

@@ -9,8 +9,8 @@ import { join } from 'node:path';
 
 /**
  * Returns the names of the packages that are missing in `node_modules` or have another version than in the lock file. npm writes its record
- * of installed packages (`node_modules/.package-lock.json`) last. After an interrupted installation there is no such record, so all packages
- * count as missing.
+ * of installed packages (`node_modules/.package-lock.json`) last. After an interrupted installation there is no such record, so all
+ * packages count as missing.
  * @param {string} root folder of the project
  * @param {Purpose} purpose
  * @returns {string[]}

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
 import { parseCredential } from '#shared/broker/connection/credential.ts';
 import { createLog } from '#shared/core/log.ts';
-import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { findFreePort } from '#services/rtr/up/servers/free-port.ts';
 import { makeCertificates, type Certificates } from '../../helpers/servers/make-certificates.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { until } from '../../helpers/until.ts';
@@ -35,7 +35,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'rtr-test-outside-'));
   certificates = makeCertificates(folder, ['127.0.0.1', inside]);
   const { ca, caFile, certFile, keyFile } = certificates;
-  const wsPort = await freePort();
+  const wsPort = await findFreePort();
   nats = await startSecuredNats({
     prefix,
     ca,

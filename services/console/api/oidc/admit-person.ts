@@ -66,7 +66,9 @@ async function findOrCreatePerson(
 ): Promise<UserRecord | 'unconfirmed' | 'blocked' | undefined> {
   const { accounts, externals } = parts;
   const account = { provider, issuer, subject: sub };
-  /** Returns the person to whom the account is linked. Read again after a failed link, because another window may have linked it meanwhile. */
+  /**
+   * Returns the person to whom the account is linked. Read again after a failed link, because another window may have linked it meanwhile.
+   */
   const findLinked = async (): Promise<UserRecord | undefined> => {
     const known = await externals.findPerson(account);
     return known === undefined ? undefined : findLinkedPerson(parts, known, email);

@@ -31,7 +31,9 @@ const startScript = `window.SwaggerUIBundle({ url: 'openapi.json', dom_id: '#pag
 
 const files = ['swagger-ui.css', 'swagger-ui-bundle.js'];
 
-/** Creates the routes of the page `docs`, which shows the Admin API's document with Swagger UI. The page loads nothing from other servers. */
+/**
+ * Creates the routes of the page `docs`, which shows the Admin API's document with Swagger UI. The page loads nothing from other servers.
+ */
 export function apiPage(): Router {
   const root = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   const routes = Router({ caseSensitive: true, strict: true });

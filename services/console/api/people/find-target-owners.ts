@@ -6,8 +6,8 @@ const namedKinds = new Set(['key', 'token', 'file']);
 
 /**
  * Finds the owners of the targets of audit entries. The returned function gives the id of a person, deleted or not; undefined for a target
- * that belongs to a team, the router or nobody. The owner is in the details of an entry or, for a key, in the key's record. If neither names
- * an owner, the target counts as the actor's. All keys are looked up at once.
+ * that belongs to a team, the router or nobody. The owner is in the details of an entry or, for a key, in the key's record. If neither
+ * names an owner, the target counts as the actor's. All keys are looked up at once.
  * @throws RouterError `store_unavailable`
  */
 export async function findTargetOwners(

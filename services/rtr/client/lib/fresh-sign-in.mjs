@@ -1,6 +1,6 @@
 import { RouterUnreachableError } from './ask.mjs';
 import { ClientError } from './client-error.mjs';
-import { accepts, OAuthAnswer, refreshTokens } from './router-api.mjs';
+import { acceptsToken, OAuthError, refreshTokens } from './router-api.mjs';
 import { fileOf, readSignIn, updateSignIn } from './store/sign-ins.mjs';
 import { withLock } from './store/with-lock.mjs';
 
@@ -39,7 +39,7 @@ async function refresh({ router, refreshToken: before }) {
     return updateSignIn(next, stored.refreshToken) ? next : readSignIn(router);
   } catch (error) {
     if (error instanceof RouterUnreachableError && isValidFor(stored, 0)) return stored;
-    if (!(error instanceof OAuthAnswer)) throw error;
+    if (!(error instanceof OAuthError)) throw error;
     throw new ClientError(
       error.code === 'invalid_grant'
         ? `You are signed out of ${router}. Sign in again with: rtr login ${router}`
@@ -50,7 +50,7 @@ async function refresh({ router, refreshToken: before }) {
 
 /** @param {import('./store/sign-ins.mjs').SignIn} signIn */
 async function isAccepted({ apis: { openai }, accessToken }) {
-  return openai === undefined || accepts(`${openai}/v1/models`, accessToken);
+  return openai === undefined || acceptsToken(`${openai}/v1/models`, accessToken);
 }
 
 /**

@@ -9,7 +9,7 @@ const loopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
  * @returns {string}
  * @throws {ClientError} for an address to which tokens must not be sent
  */
-export function routerAddress(entered) {
+export function toRouterAddress(entered) {
   const hasScheme = /^[a-z][\w+.-]*:\/\//i.test(entered);
   const isLocal = /^(?:localhost|127\.|\[::1\])/.test(entered);
   const whole = hasScheme ? entered : `${isLocal ? 'http' : 'https'}://${entered}`;

@@ -5,7 +5,7 @@ import { request as requestHttps } from 'node:https';
 const defaultTimeoutMs = 5_000;
 
 /** Maximum number of characters of an answer. */
-const maxBytes = 4 * 1024 * 1024;
+const maxLength = 4 * 1024 * 1024;
 
 /**
  * @typedef {object} Outgoing
@@ -38,7 +38,7 @@ export function send(url, { headers = {}, form, headOnly = false, timeoutMs = de
       answer.setEncoding('utf8');
       answer.on('data', (chunk) => {
         text += chunk;
-        if (text.length > maxBytes) sent.destroy(new Error('the answer is too long'));
+        if (text.length > maxLength) sent.destroy(new Error('the answer is too long'));
       });
       answer.once('error', reject);
       answer.once('end', () => resolve({ status: answer.statusCode ?? 0, text }));

@@ -3,6 +3,7 @@ import { revokeCredentials } from '#shared/broker/authority/revoke-credentials.t
 import { ConfigError } from '#shared/core/load-config.ts';
 
 export interface RevokeOptions {
+  /** Folder of the authority. */
   from: string;
   name: string;
   print: (line: string) => void;
@@ -15,7 +16,7 @@ export interface RevokeOptions {
  */
 export async function revokeCredential({ from, name, print }: RevokeOptions): Promise<void> {
   await changeAuthority(from, (authority) => {
-    const revoked = revokeCredentials(authority, (one) => one.name === name);
+    const revoked = revokeCredentials(authority, (credential) => credential.name === name);
     if (revoked.length === 0) throw new ConfigError(`there is no credential named ${name} to revoke`);
   });
   print(revocationNotice(from, name));

@@ -4,10 +4,10 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { parseCredential, roles } from '#shared/broker/connection/credential.ts';
 import { diagnoseCredential } from '#services/rtr/commands/doctor/diagnose-credential.ts';
 import { initCredentials } from '#services/rtr/commands/credentials/init-credentials.ts';
-import { issueCredentialFile } from '#services/rtr/commands/credentials/issue-worker.ts';
+import { issueCredentialFile } from '#services/rtr/commands/credentials/issue-credential-file.ts';
 import { listCredentials } from '#services/rtr/commands/credentials/list-credentials.ts';
 import { revokeCredential } from '#services/rtr/commands/credentials/revoke-credential.ts';
-import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { findFreePort } from '#services/rtr/up/servers/free-port.ts';
 import { startSecuredNats } from '../../../helpers/servers/start-secured-nats.ts';
 import { temporaryFolder, useFolder } from '../../../helpers/files/temporary-folder.ts';
 
@@ -138,7 +138,7 @@ describe('the diagnosis of a credential', () => {
   it('says so when nothing listens at a WebSocket address', async () => {
     const { folder, issue } = startWithAuthority();
     await issue('far-away');
-    const NATS_URL = `ws://127.0.0.1:${await freePort()}`;
+    const NATS_URL = `ws://127.0.0.1:${await findFreePort()}`;
     const found = await diagnoseCredential({ NATS_URL, NATS_CREDENTIALS: join(folder, 'far-away.creds') });
     expect(found).toMatchObject({ state: 'missing', detail: 'the broker cannot be reached with it: no connection' });
   });

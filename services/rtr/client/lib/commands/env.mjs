@@ -6,7 +6,7 @@ import { ClientError } from '../client-error.mjs';
 import { environment } from '../environment.mjs';
 import { ensureFreshSignIn } from '../fresh-sign-in.mjs';
 import { programNames, programs } from '../programs/programs.mjs';
-import { replaceFile } from '../store/write-file.mjs';
+import { replaceFile } from '../store/replace-file.mjs';
 
 /**
  * Prints the settings that a program needs for the router, or writes them into the program's file. Warns of other settings of the program

@@ -23,7 +23,7 @@ const emptyMs = 1_000;
  */
 export async function withLock(path, task) {
   const deadline = performance.now() + waitMs;
-  while (!take(path)) {
+  while (!takeLock(path)) {
     if (performance.now() >= deadline) return undefined;
     if (isAbandoned(path)) rmSync(path, { force: true });
     else await pause(retryMs);
@@ -36,7 +36,7 @@ export async function withLock(path, task) {
 }
 
 /** @param {string} path */
-function take(path) {
+function takeLock(path) {
   try {
     const file = openSync(path, 'wx', 0o600);
     writeSync(file, String(process.pid));
