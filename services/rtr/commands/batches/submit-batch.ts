@@ -38,22 +38,22 @@ export async function submitBatch(
 }
 
 /** Returns the endpoint of the first request, which all requests must have. Errors number the lines of the file as the router does. */
-async function readEndpoint({ path, displayName: shown }: LocalInput): Promise<string> {
+async function readEndpoint({ path, displayName }: LocalInput): Promise<string> {
   const content = createReadStream(path);
   try {
     for await (const { bytes, number } of readLines(content, Infinity)) {
       const endpoint = readUrl(bytes.toString());
       if (endpoint !== undefined) return endpoint;
       const example = '{"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {…}}';
-      const message = `Line ${number} of ${shown} is no request. Each line must be like ${example}.`;
+      const message = `Line ${number} of ${displayName} is no request. Each line must be like ${example}.`;
       throw new RouterError('invalid_request', message);
     }
   } catch (error) {
-    throw toLocalFileError(shown, error);
+    throw toLocalFileError(displayName, error);
   } finally {
     content.destroy();
   }
-  throw new RouterError('invalid_request', `${shown} has no requests.`);
+  throw new RouterError('invalid_request', `${displayName} has no requests.`);
 }
 
 function readUrl(line: string): string | undefined {

@@ -40,7 +40,7 @@ export async function withInput<Result>(
       refuseFile(displayName),
     );
     if ((await stat(copy)).size === 0) throw new RouterError('invalid_request', `${displayName} is empty.`);
-    return await use({ path: copy, name: pipedName, displayName: shown });
+    return await use({ path: copy, name: pipedName, displayName });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -41,7 +41,13 @@ export function credentialsCommand(prefix: () => string, print: (line: string) =
     .addOption(from)
     .action(
       (options: { tier: Tier; name: string; out: string; force?: true; expires?: number; ca?: string; from: string }) =>
-        issueCredentialFile({ ...options, role: options.tier, validMs: options.expires, print }),
+        issueCredentialFile({
+          ...options,
+          authorityFolder: options.from,
+          role: options.tier,
+          validMs: options.expires,
+          print,
+        }),
     );
   command
     .command('part')
@@ -55,21 +61,23 @@ export function credentialsCommand(prefix: () => string, print: (line: string) =
     .addOption(from)
     .action(
       (options: { role: Role; name: string; out: string; force?: true; expires?: number; ca?: string; from: string }) =>
-        issueCredentialFile({ ...options, validMs: options.expires, print }),
+        issueCredentialFile({ ...options, authorityFolder: options.from, validMs: options.expires, print }),
     );
   command
     .command('revoke')
     .description('refuse a credential from now on')
     .argument('<name>', 'name of the credential')
     .addOption(from)
-    .action((name: string, options: { from: string }) => revokeCredential({ name, ...options, print }));
+    .action((name: string, { from: authorityFolder }: { from: string }) =>
+      revokeCredential({ name, authorityFolder, print }),
+    );
   command
     .command('list')
     .description('list all credentials, including revoked ones')
     .option('--json', 'print JSON instead of a table')
     .addOption(from)
     .action((options: { json?: true; from: string }) =>
-      listCredentials({ from: options.from, json: options.json ?? false, print }),
+      listCredentials({ authorityFolder: options.from, json: options.json ?? false, print }),
     );
   return command;
 }

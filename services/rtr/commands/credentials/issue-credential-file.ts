@@ -7,8 +7,7 @@ import { changeAuthority } from '#shared/broker/authority/authority-folder.ts';
 import { formatDate } from '../format-date.ts';
 
 export interface IssueOptions {
-  /** Folder of the authority. */
-  from: string;
+  authorityFolder: string;
   role: Role;
   name: string;
   out: string;
@@ -24,7 +23,7 @@ export interface IssueOptions {
  * @throws RouterError `invalid_request` if the file already exists
  */
 export async function issueCredentialFile({
-  from,
+  authorityFolder,
   role,
   name,
   out,
@@ -36,7 +35,7 @@ export async function issueCredentialFile({
   const certificates = ca === undefined ? undefined : readFileSync(ca, 'utf8');
   const hint = 'name another path with --out, or replace it with --force.';
   // The credential is recorded before its file is written, because a credential that is not recorded could not be revoked.
-  const { text, issued, target } = await changeAuthority(from, async (authority) => {
+  const { text, issued, target } = await changeAuthority(authorityFolder, async (authority) => {
     const issuedNow = await issueCredential(authority, { role, name, validMs, ca: certificates });
     const target = await findWriteTarget(out, { force, hint });
     authority.issued.push(issuedNow.issued);

@@ -4,15 +4,14 @@ import { readAuthority } from '#shared/broker/authority/authority-folder.ts';
 import { formatDate } from '../format-date.ts';
 
 export interface ListOptions {
-  /** Folder of the authority. */
-  from: string;
+  authorityFolder: string;
   json: boolean;
   print: (line: string) => void;
 }
 
 /** `rtr credentials list`: lists every credential ever created, oldest first; with `json`, one object per line. */
-export function listCredentials({ from, json, print }: ListOptions): void {
-  const { issued } = readAuthority(from);
+export function listCredentials({ authorityFolder, json, print }: ListOptions): void {
+  const { issued } = readAuthority(authorityFolder);
   const rows = issued.map((credential) => ({
     name: credential.name,
     role: credential.role,
