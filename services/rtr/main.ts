@@ -73,7 +73,16 @@ program
     const withEngines = { ...config, ENGINE_URLS: [...config.ENGINE_URLS, ...findings.registry.engines] };
     const { ensurePages } = await import('../console/build/ensure-pages.ts');
     const pages = (signal: AbortSignal) => ensurePages(root, signal);
-    await up({ config: withEngines, environment: process.env, root, plan, logs, say: print, pages, ...createStopSignals() });
+    await up({
+      config: withEngines,
+      environment: process.env,
+      root,
+      plan,
+      logs,
+      say: print,
+      pages,
+      ...createStopSignals(),
+    });
     process.exit(0);
   });
 

@@ -39,7 +39,14 @@ export function auditCommand(run: RunAdminCommand): Command {
           row: (entry) => {
             const { at, actor, action, target } = entry;
             const what = target ? `${target.kind} ${target.name || target.id}` : '-';
-            return [formatMinute(at), actor?.name ?? 'nobody', action, what, formatPlace(entry), describeChange(entry.details)];
+            return [
+              formatMinute(at),
+              actor?.name ?? 'nobody',
+              action,
+              what,
+              formatPlace(entry),
+              describeChange(entry.details),
+            ];
           },
           none: 'There are no such changes.',
         });

@@ -21,7 +21,13 @@ export function invitationsCommand(run: RunAdminCommand): Command {
     run(options, (context) =>
       printList(context, context.client.list<Invitation>('/invitations'), {
         head: ['ID', 'ADDRESS', 'ROLE', 'CREATED', 'EXPIRES'],
-        row: ({ id, email, role, createdAt, expiresAt }) => [id, email, role, formatDay(createdAt), formatDay(expiresAt)],
+        row: ({ id, email, role, createdAt, expiresAt }) => [
+          id,
+          email,
+          role,
+          formatDay(createdAt),
+          formatDay(expiresAt),
+        ],
         none: 'There are no open invitations.',
       }),
     ),

@@ -28,7 +28,10 @@ export interface NewKeyOptions extends KeySettings {
  * @param current the key as it is
  * @throws RouterError `invalid_request`
  */
-export function readKeyChange(current: Pick<Key, 'limits'>, options: KeySettings & RecordsOption): Record<string, unknown> {
+export function readKeyChange(
+  current: Pick<Key, 'limits'>,
+  options: KeySettings & RecordsOption,
+): Record<string, unknown> {
   const { class: priority, weight, models, tiers, tools, expires, limit, records: recording } = options;
   return {
     ...(priority !== undefined && { class: priority }),

@@ -26,7 +26,9 @@ export function keysCommand({ overApi, inStore, namesRouter }: RunKeyCommand): C
   const command = new Command('keys').description('manage the keys of the router, of people and of teams');
   const add = (words: string, description: string) => withAdminOptions(command.command(words).description(description));
   const key = ['<key>', 'id of the key'] as const;
-  withSettings(add('create', 'create a key and print it, once: a key of the router, unless an option names another owner'))
+  withSettings(
+    add('create', 'create a key and print it, once: a key of the router, unless an option names another owner'),
+  )
     .requiredOption('--name <name>', 'name of the key')
     .addOption(
       new Option('--router-key', 'a key of the router, which belongs to nobody').conflicts(['team', 'user', 'own']),
@@ -55,9 +57,17 @@ export function keysCommand({ overApi, inStore, namesRouter }: RunKeyCommand): C
     .action((id: string, options: AdminOptions & KeySettings & RecordsOption & { name?: string }) =>
       overApi(options, (context) => setApiKey(context, id, options)),
     );
-  add('rotate', 'create a successor with the same settings and print it, once; the replaced key expires after some hours')
+  add(
+    'rotate',
+    'create a successor with the same settings and print it, once; the replaced key expires after some hours',
+  )
     .argument(...key)
-    .option('--overlap-hours <hours>', 'hours for which the replaced key works too', createWholeNumberParser(0, 720), 24)
+    .option(
+      '--overlap-hours <hours>',
+      'hours for which the replaced key works too',
+      createWholeNumberParser(0, 720),
+      24,
+    )
     .action((id: string, options: AdminOptions & { overlapHours: number }) =>
       overApi(options, (context) => rotateApiKey(context, id, options.overlapHours)),
     );
@@ -78,8 +88,15 @@ function withSettings(command: Command): Command {
       .option('--weight <turns>', 'turns in the queue for each turn of another key, 1 to 100')
       .option('--models <list>', 'models that the key may use, separated by commas; none: all', readListOrNone)
       .option('--tiers <list>', 'tiers that may serve the key, separated by commas; none: all', readListOrNone)
-      .option('--tools <name...>', 'tools that the key may use, or `<server>/*` for all tools of an MCP server; none: all')
-      .option('--expires <time>', 'when the key expires: a date, or a time from now such as 30d; none: never', readFutureTime),
+      .option(
+        '--tools <name...>',
+        'tools that the key may use, or `<server>/*` for all tools of an MCP server; none: all',
+      )
+      .option(
+        '--expires <time>',
+        'when the key expires: a date, or a time from now such as 30d; none: never',
+        readFutureTime,
+      ),
   );
 }
 

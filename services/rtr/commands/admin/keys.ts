@@ -6,7 +6,15 @@ import type { AdminContext } from './admin-context.ts';
 import { findParty, findReceiver, findTeam } from './find-party.ts';
 import { readKeyChange, type KeySettings, type NewKeyOptions } from './key-settings.ts';
 import type { RecordsOption } from './party-settings.ts';
-import { formatDay, formatMinute, printDone, printFacts, printList, formatRecording, formatValues } from './print-answers.ts';
+import {
+  formatDay,
+  formatMinute,
+  printDone,
+  printFacts,
+  printList,
+  formatRecording,
+  formatValues,
+} from './print-answers.ts';
 
 const hourMs = 3_600_000;
 

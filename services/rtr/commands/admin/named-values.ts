@@ -41,7 +41,10 @@ export function readNamedValues<Name extends string, Value>(
     const [, key = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
     const name = names.find((each) => each === key || toKebabCase(each) === key);
     if (name === undefined)
-      throw new RouterError('invalid_request', `${key} is none of ${names.map((each) => toKebabCase(each)).join(', ')}.`);
+      throw new RouterError(
+        'invalid_request',
+        `${key} is none of ${names.map((each) => toKebabCase(each)).join(', ')}.`,
+      );
     values[name] = read(value, name);
   }
   return values;

@@ -4,7 +4,14 @@ import type { Ceiling } from '#shared/accounts/people/ceiling.ts';
 import { priorityClasses } from '#shared/core/priority-class.ts';
 import { tiers } from '#shared/core/tier.ts';
 import { createWholeNumberParser } from '../whole-number.ts';
-import { readListOrNone, collectNamedValue, readNamedValues, noneAsNull, readNumberOrNone, type OrNone } from './named-values.ts';
+import {
+  readListOrNone,
+  collectNamedValue,
+  readNamedValues,
+  noneAsNull,
+  readNumberOrNone,
+  type OrNone,
+} from './named-values.ts';
 
 export interface PartySettings {
   limit?: string[];
@@ -15,7 +22,11 @@ export interface PartySettings {
 }
 
 export function withLimits(command: Command): Command {
-  return command.option('--limit <name=value>', 'a limit, such as cost-per-day=5; the value none removes the limit; repeatable', collectNamedValue);
+  return command.option(
+    '--limit <name=value>',
+    'a limit, such as cost-per-day=5; the value none removes the limit; repeatable',
+    collectNamedValue,
+  );
 }
 
 /** The option that says whether requests are recorded: `on` or `off`. */
@@ -44,8 +55,16 @@ export function withPartySettings(command: Command): Command {
 
 export function withCeiling(command: Command): Command {
   return command
-    .option('--ceiling-models <list>', 'models that may be used at most, separated by commas; none: all', readListOrNone)
-    .option('--ceiling-tiers <list>', `tiers that may be used at most, of ${tiers.join(', ')}; none: all`, readListOrNone)
+    .option(
+      '--ceiling-models <list>',
+      'models that may be used at most, separated by commas; none: all',
+      readListOrNone,
+    )
+    .option(
+      '--ceiling-tiers <list>',
+      `tiers that may be used at most, of ${tiers.join(', ')}; none: all`,
+      readListOrNone,
+    )
     .option('--ceiling-class <class>', `highest class of requests, of ${priorityClasses.join(', ')}; none: any`);
 }
 

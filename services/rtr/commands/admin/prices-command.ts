@@ -18,7 +18,9 @@ export function pricesCommand(run: RunAdminCommand): Command {
     .argument('<fields...>', 'such as input=0.5 output=1.5 cached-input=0.1; as-of=<date> defaults to today')
     .action((model: string, values: string[], options: AdminOptions) =>
       run(options, async (context) => {
-        const body = readNamedValues(values, priceFields, (text, name) => (name === 'asOf' ? text : readNumberOrNone(text, name)));
+        const body = readNamedValues(values, priceFields, (text, name) =>
+          name === 'asOf' ? text : readNumberOrNone(text, name),
+        );
         const { value } = await context.client.send<Price>('PUT', pathOf`/prices/${model}`, { body });
         printDone(context, value, `The price of ${value.model} is ${priceText(value)}.`);
       }),

@@ -56,17 +56,20 @@ const requestArgument = ['<request>', 'id of the request'] as const;
 /** Creates `rtr recordings …`, which shows and deletes recorded prompts and answers. */
 export function recordingsCommand(run: RunAdminCommand): Command {
   const command = new Command('recordings').description('see and delete recorded prompts and answers');
-  addCommand(command, 'switches', 'list your own keys and teams that are recorded, who has switched that on, and since when').action(
-    (options: AdminOptions) =>
-      run(options, (context) =>
-        printList(context, context.client.list<Switch>('/recording-switches'), {
-          head: ['WHAT', 'ID', 'SINCE (UTC)', 'SWITCHED ON BY', 'SENT TO', 'NAME'],
-          row: ({ of, id, since, by = '-', traced, name }) => {
-            return [of, id, formatMinute(since), by, traced ? 'traces' : '-', name];
-          },
-          none: 'None of your requests are recorded.',
-        }),
-      ),
+  addCommand(
+    command,
+    'switches',
+    'list your own keys and teams that are recorded, who has switched that on, and since when',
+  ).action((options: AdminOptions) =>
+    run(options, (context) =>
+      printList(context, context.client.list<Switch>('/recording-switches'), {
+        head: ['WHAT', 'ID', 'SINCE (UTC)', 'SWITCHED ON BY', 'SENT TO', 'NAME'],
+        row: ({ of, id, since, by = '-', traced, name }) => {
+          return [of, id, formatMinute(since), by, traced ? 'traces' : '-', name];
+        },
+        none: 'None of your requests are recorded.',
+      }),
+    ),
   );
   withFilters(addCommand(command, 'list', 'list recorded requests, newest first'))
     .option('--request <request>', 'only the requests with this id; other filters are ignored')
@@ -102,7 +105,10 @@ function withFilters(command: Command): Command {
 }
 
 function withStore(command: Command): Command {
-  return command.option('--stored-as <owner>', 'the owner of the recording, if requests of several owners have the same id');
+  return command.option(
+    '--stored-as <owner>',
+    'the owner of the recording, if requests of several owners have the same id',
+  );
 }
 
 async function toQuery(client: AdminClient, { owner, key, session }: FilterOptions): Promise<Query> {

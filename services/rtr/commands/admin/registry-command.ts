@@ -50,7 +50,11 @@ export function registryCommand(run: RunAdminCommand): Command {
     );
   addCommand(command, 'set', 'store a registry, which all nodes use within a second')
     .requiredOption(...fileOption)
-    .option('--based-on <version>', 'version that was edited; the newest without it', createWholeNumberParser(0, 999_999_999))
+    .option(
+      '--based-on <version>',
+      'version that was edited; the newest without it',
+      createWholeNumberParser(0, 999_999_999),
+    )
     .option('--note <text>', 'why, for the history')
     .option('--empty', 'store a file without any entries, which removes all names and rules')
     .action((options: FileOptions & SetOptions) => run(options, (context) => setRegistry(context, options)));
@@ -62,7 +66,13 @@ export function registryCommand(run: RunAdminCommand): Command {
       printList(context, await context.client.get<Version[]>('/registry/versions'), {
         head: ['VERSION', 'AT (UTC)', 'BYTES', 'BY', 'NOTE'],
         row: ({ version, at: time, bytes, by, note = '', revertOf }) => {
-          return [version, formatMinute(time), bytes, by.name, revertOf === undefined ? note : `as version ${revertOf}`];
+          return [
+            version,
+            formatMinute(time),
+            bytes,
+            by.name,
+            revertOf === undefined ? note : `as version ${revertOf}`,
+          ];
         },
         none: 'No version has been stored.',
       }),

@@ -73,7 +73,9 @@ const sumsHead = ['TURNS', 'FAILED', 'INPUT', 'CACHED', 'OUTPUT', 'QUEUE S', 'MO
 
 export function sessionsCommand(run: RunAdminCommand): Command {
   const command = new Command('sessions').description('see sessions of coding agents');
-  withOwners(addCommand(command, 'list', 'list sessions: first those that run now, then the others; the latest turn first'))
+  withOwners(
+    addCommand(command, 'list', 'list sessions: first those that run now, then the others; the latest turn first'),
+  )
     .option('--limit <count>', 'how many at most', createWholeNumberParser(1, 10_000), 50)
     .action((options: ListOptions) => run(options, (context) => listSessions(context, options)));
   addCommand(command, 'show <session>', 'show a session and the agents that were started in it').action(

@@ -21,7 +21,10 @@ export function settingsCommand(run: RunAdminCommand): Command {
   withCeiling(
     withLimits(addCommand(command, 'set', 'change settings; the options set the limits and ceiling of new members')),
   )
-    .argument('[settings...]', `as audit-days=90 members-make-keys=false; of ${settingNames.map(toKebabCase).join(', ')}`)
+    .argument(
+      '[settings...]',
+      `as audit-days=90 members-make-keys=false; of ${settingNames.map(toKebabCase).join(', ')}`,
+    )
     .addHelpText(
       'after',
       "\nalert-emails.router says whom the router's alerts are mailed to: true for administrators, false for nobody, or " +
@@ -69,7 +72,10 @@ function printSettings(context: AdminContext, settings: Settings): void {
   printFacts(context, settings, {
     ...Object.fromEntries(Object.entries(plain).map(([name, value]) => [toKebabCase(name), String(value)])),
     ...Object.fromEntries(
-      Object.entries(currentMails).map(([name, value]) => [toKebabCase(`alertEmails.${name}`), [value].flat().join(',')]),
+      Object.entries(currentMails).map(([name, value]) => [
+        toKebabCase(`alertEmails.${name}`),
+        [value].flat().join(','),
+      ]),
     ),
     'limits of new members': formatValues(newMembers.limits) || 'none',
     'ceiling of new members': formatValues(newMembers.ceiling) || 'none',

@@ -12,7 +12,13 @@ type MemberOptions = AdminOptions & { role: TeamRole };
 export function membersCommand(run: RunAdminCommand): Command {
   const command = new Command('members').description('manage who is in a team');
   const role = () => new Option('--role <role>', 'role in the team').choices(teamRoles);
-  withArguments(addCommand(command, 'add', 'add somebody who has an account to a team; somebody in the team already keeps their role'))
+  withArguments(
+    addCommand(
+      command,
+      'add',
+      'add somebody who has an account to a team; somebody in the team already keeps their role',
+    ),
+  )
     .addOption(role().default('member'))
     .action((text: string, email: string, options: MemberOptions) =>
       run(options, async (context) => {

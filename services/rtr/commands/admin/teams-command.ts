@@ -11,7 +11,15 @@ import {
   type PartySettings,
   type RecordsOption,
 } from './party-settings.ts';
-import { formatDay, formatMinute, printDone, printFacts, printList, formatRecording, formatValues } from './print-answers.ts';
+import {
+  formatDay,
+  formatMinute,
+  printDone,
+  printFacts,
+  printList,
+  formatRecording,
+  formatValues,
+} from './print-answers.ts';
 import { membersCommand } from './team-members.ts';
 
 const teamArgument = ['<team>', 'name or id of the team'] as const;

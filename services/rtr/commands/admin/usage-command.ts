@@ -6,7 +6,15 @@ import { refusalGroups } from '#shared/accounts/refusals/refusal-reader.ts';
 import { createWholeNumberParser } from '../whole-number.ts';
 import { addCommand, type AdminContext, type RunAdminCommand } from './admin-context.ts';
 import { printList } from './print-answers.ts';
-import { readFilter, formatPeriod, readPeriod, withFilters, withOwners, withSpan, type UsageOptions } from './usage-options.ts';
+import {
+  readFilter,
+  formatPeriod,
+  readPeriod,
+  withFilters,
+  withOwners,
+  withSpan,
+  type UsageOptions,
+} from './usage-options.ts';
 import { showOverview, type OverviewOptions } from './usage-overview.ts';
 import { showReport, type ReportOptions } from './usage-report.ts';
 import { listRequests, type RequestOptions } from './usage-requests.ts';
@@ -39,7 +47,11 @@ export function usageCommand(run: RunAdminCommand): Command {
     .option('--id <id>', 'only the requests with this id, which x-request-id contains; other options are ignored')
     .option('--limit <count>', 'how many at most', createWholeNumberParser(1, 100_000), 50)
     .action((options: RequestOptions) => run(options, (context) => listRequests(context, options)));
-  addCommand(command, 'overview', 'sum up the last hour, 24 hours or seven days, with times and the most used models, keys and workers')
+  addCommand(
+    command,
+    'overview',
+    'sum up the last hour, 24 hours or seven days, with times and the most used models, keys and workers',
+  )
     .addOption(new Option('--span <span>', 'until now').choices(['1h', '24h', '7d']).default('24h'))
     .action((options: OverviewOptions) => run(options, (context) => showOverview(context, options)));
   withOutcome(
@@ -49,11 +61,17 @@ export function usageCommand(run: RunAdminCommand): Command {
     .option('--out <file>', 'path of the file; the standard output without it')
     .action((options: ExportOptions) =>
       run(options, async (context) => {
-        const query = { format: readFormat(options), ...readPeriod(options), ...(await readFilter(context.client, options)) };
+        const query = {
+          format: readFormat(options),
+          ...readPeriod(options),
+          ...(await readFilter(context.client, options)),
+        };
         await downloadFile(context, '/usage/export', query, options.out);
       }),
     );
-  withOwners(withSpan(addCommand(command, 'refusals', 'count requests that were refused before a worker got them'), days))
+  withOwners(
+    withSpan(addCommand(command, 'refusals', 'count requests that were refused before a worker got them'), days),
+  )
     .option('--code <code>', 'only requests that were refused with this code of the error table')
     .addOption(new Option('--by <fact>', 'what to count by').choices(refusalGroups).default('code'))
     .addOption(new Option('--step <step>', 'the steps that --json contains').choices(refusalSteps).default('day'))

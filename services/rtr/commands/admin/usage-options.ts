@@ -24,8 +24,10 @@ export interface UsageOptions extends AdminOptions {
 
 export function withSpan(command: Command, from: string): Command {
   return command
-    .option('--from <time>', `beginning of the period: a date, or a number of hours or days until now, such as 7d; ${from}`, (text) =>
-      readPastTime(text),
+    .option(
+      '--from <time>',
+      `beginning of the period: a date, or a number of hours or days until now, such as 7d; ${from}`,
+      (text) => readPastTime(text),
     )
     .option('--to <time>', 'end of the period, written likewise; now without it', (text) => readPastTime(text));
 }

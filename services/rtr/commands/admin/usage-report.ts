@@ -54,7 +54,11 @@ async function readHours(client: AdminClient, options: ReportOptions): Promise<R
   const { by, model, tier, purpose } = options;
   if (model !== undefined || tier !== undefined || purpose !== undefined)
     throw new RouterError('invalid_request', 'Hours can be narrowed by key, team and person alone.');
-  return client.get<Report>('/usage/hours', { ...readPeriod(options, '24h'), by, ...(await readFilter(client, options)) });
+  return client.get<Report>('/usage/hours', {
+    ...readPeriod(options, '24h'),
+    by,
+    ...(await readFilter(client, options)),
+  });
 }
 
 function computeSum(groups: Report['groups']): Totals {

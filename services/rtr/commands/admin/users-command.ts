@@ -61,11 +61,7 @@ export function usersCommand(run: RunAdminCommand): Command {
         printDone(context, { id, ...body }, `${email} is changed.`);
       }),
     );
-  addCommand(
-    command,
-    'delete',
-    'delete a person with keys, sessions and files; their usage stays in the ledger',
-  )
+  addCommand(command, 'delete', 'delete a person with keys, sessions and files; their usage stays in the ledger')
     .argument(...personArgument)
     .action((user: string, options: AdminOptions) =>
       run(options, async (context) => {

@@ -4,7 +4,13 @@ import { openAccounts } from '#shared/accounts/accounts.ts';
 import { redisHosts } from '#shared/accounts/redis/redis-options.ts';
 import { createLog } from '#shared/core/log.ts';
 import type { AdminConfig } from '../../config.ts';
-import { findClusterAddresses, isLoopback, isSameRouter, findOwnRouter, findStartedRouter } from '../../up/cluster-addresses.ts';
+import {
+  findClusterAddresses,
+  isLoopback,
+  isSameRouter,
+  findOwnRouter,
+  findStartedRouter,
+} from '../../up/cluster-addresses.ts';
 import { UpError } from '../../up/up-error.ts';
 import { toLocalFileError } from '../client/client-context.ts';
 import { withRedis } from '../with-redis.ts';
@@ -108,7 +114,9 @@ function requireLoopbackAddress(named: string, config: AdminConfig, folder: stri
   // If the address is one of this machine, the lack of a store is reported rather than the wrong router.
   if (isLoopback(named)) requireStoreAddress(config, folder);
   const where =
-    ownAddress === undefined || ownAddress === named ? '' : ` It was started at ${ownAddress}: are RTR_URL, HOST and PORT right?`;
+    ownAddress === undefined || ownAddress === named
+      ? ''
+      : ` It was started at ${ownAddress}: are RTR_URL, HOST and PORT right?`;
   throw new UpError(
     `Set RTR_ADMIN_TOKEN (or --token-file) to an admin token of the router at ${named}, which is made in the console under ` +
       'Account, or with rtr tokens create where that router runs. Without one, rtr speaks to the router of this machine alone, ' +

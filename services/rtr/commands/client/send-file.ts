@@ -39,7 +39,10 @@ export async function sendFile(
   };
   const reading: { error?: unknown } = {};
   try {
-    return await client.send<FileObject>('/files', createForm({ path, name, size, purpose, onPiece, readError: reading }));
+    return await client.send<FileObject>(
+      '/files',
+      createForm({ path, name, size, purpose, onPiece, readError: reading }),
+    );
   } catch (error) {
     throw toLocalFileError(path, reading.error ?? error);
   } finally {

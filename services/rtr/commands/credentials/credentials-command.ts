@@ -31,12 +31,18 @@ export function credentialsCommand(prefix: () => string, print: (line: string) =
     .action((options: { out: string; ca?: string }) => initCredentials({ ...options, prefix: prefix(), print }));
   command
     .command('worker')
-    .description('create a credential for one more worker, or for several workers that share it; the servers need no change')
+    .description(
+      'create a credential for one more worker, or for several workers that share it; the servers need no change',
+    )
     .addOption(new Option('--tier <tier>', 'the tier that the worker serves').choices(tiers).makeOptionMandatory())
     .requiredOption('--name <name>', 'name of the credential')
     .requiredOption('--out <file>', 'file to write; - prints the credential')
     .option('--force', 'replace a file that exists')
-    .option('--expires <time>', 'how long it is valid, such as 90d or 12h; without it, until it is revoked', readDuration)
+    .option(
+      '--expires <time>',
+      'how long it is valid, such as 90d or 12h; without it, until it is revoked',
+      readDuration,
+    )
     .addOption(ca)
     .addOption(from)
     .action(
@@ -56,7 +62,11 @@ export function credentialsCommand(prefix: () => string, print: (line: string) =
     .requiredOption('--name <name>', 'name of the credential')
     .requiredOption('--out <file>', 'file to write; - prints the credential')
     .option('--force', 'replace a file that exists')
-    .option('--expires <time>', 'how long it is valid, such as 90d or 12h; without it, until it is revoked', readDuration)
+    .option(
+      '--expires <time>',
+      'how long it is valid, such as 90d or 12h; without it, until it is revoked',
+      readDuration,
+    )
     .addOption(ca)
     .addOption(from)
     .action(

@@ -25,7 +25,9 @@ export async function diagnoseCredential({ role, ...settings }: CredentialToDiag
     if (role !== undefined && role !== credential.role) return toMissing(`${ownerAndRole}: not for ${role}`);
     const { expiresAt } = credential;
     if (expiresAt !== undefined && expiresAt < Date.now())
-      return toMissing(`${ownerAndRole}: it expired on ${formatDate(expiresAt)}: create a new one with \`rtr credentials worker\``);
+      return toMissing(
+        `${ownerAndRole}: it expired on ${formatDate(expiresAt)}: create a new one with \`rtr credentials worker\``,
+      );
     const log = createLog({ service: 'rtr', level: 'silent', format: 'json' });
     const broker = await connectBroker({ ...access, name: 'rtr-doctor', prefix: credential.prefix, log, waitMs: 0 });
     await broker.close();

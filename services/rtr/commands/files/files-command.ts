@@ -21,7 +21,9 @@ export function filesCommand(run: RunClientCommand): Command {
     .description('upload a file of this machine')
     .argument('<file>', 'path of the file; - for the standard input')
     .addOption(
-      new Option('--purpose <purpose>', 'what the file is for').choices(['batch', 'user_data', 'vision']).default('batch'),
+      new Option('--purpose <purpose>', 'what the file is for')
+        .choices(['batch', 'user_data', 'vision'])
+        .default('batch'),
     )
     .addOption(json)
     .action((path: string, options: { purpose: string; json?: true }) =>

@@ -18,7 +18,12 @@ export interface RedisServerOptions {
  * Starts Redis on a port of the loopback interface, with the append-only file on. A power failure loses at most the writes of the last
  * second, a regular stop none.
  */
-export function startRedisServer({ program, folder, wantedPort, password }: RedisServerOptions): Promise<StartedServer> {
+export function startRedisServer({
+  program,
+  folder,
+  wantedPort,
+  password,
+}: RedisServerOptions): Promise<StartedServer> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const configFile = join(folder, 'redis.conf');
   const login = password ? `AUTH ${password}\r\n` : '';

@@ -45,7 +45,10 @@ export async function startServers(options: ServersOptions): Promise<Servers> {
   const natsProgram = config.NATS_URL ? undefined : await ensureServer('nats', environment, say);
   const redisProgram = config.REDIS_URL ? undefined : await ensureServer('redis', environment, say);
 
-  const startSupervised = async (name: 'nats' | 'redis', start: (wantedPort: number | undefined) => Promise<StartedServer>) => {
+  const startSupervised = async (
+    name: 'nats' | 'redis',
+    start: (wantedPort: number | undefined) => Promise<StartedServer>,
+  ) => {
     let port: number | undefined;
     const child = await supervise(name, async () => {
       const started = await start(port ?? state.ports[name]);

@@ -26,7 +26,10 @@ export function listNamedEngines(urls: readonly string[]): Engine[] {
  * Returns the local engines that answer on their default ports within half a second. Tries all ports at once.
  * @param excludedPorts ports to leave out, because the cluster listens there
  */
-export async function findLocalEngines(excludedPorts: readonly number[], engines = defaultEnginePorts): Promise<Engine[]> {
+export async function findLocalEngines(
+  excludedPorts: readonly number[],
+  engines = defaultEnginePorts,
+): Promise<Engine[]> {
   const candidates = engines
     .filter(({ port }) => !excludedPorts.includes(port))
     .map(({ name, port }) => ({ origin: `default port of ${name}`, url: `http://127.0.0.1:${port}` }));

@@ -51,7 +51,9 @@ describe('rtr admin link', () => {
   it('refuses to choose between several administrators', async () => {
     await makeAdmin(open);
     const eve = await invite('eve@example.com', 'admin');
-    await expect(printAdminLink(context, {})).rejects.toThrow('The administrators are ada@example.com, eve@example.com.');
+    await expect(printAdminLink(context, {})).rejects.toThrow(
+      'The administrators are ada@example.com, eve@example.com.',
+    );
     const link = await printAdminLink(context, { email: 'Eve@Example.com' });
     expect(await accounts.links.find(tokenOf(link))).toMatchObject({ user: { id: eve.id } });
   });
@@ -62,7 +64,9 @@ describe('rtr admin link', () => {
     const token = tokenOf(await printAdminLink(context, { email: 'eve@example.com' }));
     await expect(printAdminLink(context, { email: 'nobody@example.com' })).rejects.toMatchObject({ code: 'not_found' });
     await accounts.users.change(eve.id, { blocked: true }, 1);
-    await expect(printAdminLink(context, { email: 'eve@example.com' })).rejects.toMatchObject({ code: 'invalid_request' });
+    await expect(printAdminLink(context, { email: 'eve@example.com' })).rejects.toMatchObject({
+      code: 'invalid_request',
+    });
     expect(await accounts.links.find(token)).toBeUndefined();
     expect(await accounts.links.resetPassword(token, eve.id, 'new')).toBeUndefined();
   });

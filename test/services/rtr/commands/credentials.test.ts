@@ -20,7 +20,15 @@ function start() {
   const said: string[] = [];
   const print = (line: string): void => void said.push(line);
   const issue = (name: string, validMs?: number, force = false) =>
-    issueCredentialFile({ authorityFolder: out, role: 'gpu', name, out: join(folder, `${name}.creds`), force, validMs, print });
+    issueCredentialFile({
+      authorityFolder: out,
+      role: 'gpu',
+      name,
+      out: join(folder, `${name}.creds`),
+      force,
+      validMs,
+      print,
+    });
   return { folder, out, said, print, issue };
 }
 
@@ -111,7 +119,9 @@ describe('rtr credentials', () => {
     const listed = said.map((line) => JSON.parse(line) as { name: string; state: string });
     const states = listed.slice(-3).map(({ name, state }) => `${name}: ${state}`);
     expect(states).toEqual(['joes-box: revoked', 'short: expired', 'joes-box: valid']);
-    await expect(revokeCredential({ authorityFolder: out, name: 'nobody', print })).rejects.toThrow('no credential named nobody');
+    await expect(revokeCredential({ authorityFolder: out, name: 'nobody', print })).rejects.toThrow(
+      'no credential named nobody',
+    );
   });
 });
 

@@ -34,7 +34,11 @@ function byName<Item extends z.ZodType>(name: z.ZodType<string>, item: Item) {
     });
 }
 
-const partyFields = { limits: limitsSchema.optional(), weight: weightSchema.optional(), ceiling: ceilingSchema.optional() };
+const partyFields = {
+  limits: limitsSchema.optional(),
+  weight: weightSchema.optional(),
+  ceiling: ceilingSchema.optional(),
+};
 
 const key = z.strictObject({
   class: z.enum(priorityClasses).optional(),

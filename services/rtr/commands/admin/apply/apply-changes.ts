@@ -14,7 +14,8 @@ export async function applyChanges(
   onMade: (change: Change, secret: string | undefined) => Promise<void>,
 ): Promise<void> {
   for (const [index, change] of changes.entries()) {
-    if (isInterrupted()) throw stoppedError('Interrupted.', changes, index, new CallError(0, '', { code: 'interrupted' }));
+    if (isInterrupted())
+      throw stoppedError('Interrupted.', changes, index, new CallError(0, '', { code: 'interrupted' }));
     let secret: string | undefined;
     try {
       secret = await change.make(maker);

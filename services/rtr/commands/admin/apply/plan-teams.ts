@@ -134,7 +134,12 @@ async function setRole(
   return undefined;
 }
 
-async function addMember({ client, teams }: ChangeContext, name: string, email: string, role: string): Promise<undefined> {
+async function addMember(
+  { client, teams }: ChangeContext,
+  name: string,
+  email: string,
+  role: string,
+): Promise<undefined> {
   await client.send('POST', pathOf`/teams/${teams.get(name) ?? ''}/members`, { body: { email, role } });
   return undefined;
 }

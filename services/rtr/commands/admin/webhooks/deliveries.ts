@@ -60,7 +60,14 @@ export async function listDeliveries(
   await printList(context, deliveries, {
     head: ['ID', 'EVENT', 'CREATED (UTC)', 'STATE', 'ATTEMPTS', 'LAST ERROR'],
     row: (each) => {
-      return [each.id, each.event.type, formatMinute(each.createdAt), each.state, each.attempts, each.last?.error ?? ''];
+      return [
+        each.id,
+        each.event.type,
+        formatMinute(each.createdAt),
+        each.state,
+        each.attempts,
+        each.last?.error ?? '',
+      ];
     },
     none: 'There are no deliveries.',
   });

@@ -17,7 +17,9 @@ import {
 const webhookArgument = ['<webhook>', 'id of the webhook'] as const;
 
 export function webhooksCommand(run: RunAdminCommand): Command {
-  const command = new Command('webhooks').description('manage the addresses that events are sent to, and see what was delivered');
+  const command = new Command('webhooks').description(
+    'manage the addresses that events are sent to, and see what was delivered',
+  );
   addCommand(
     command,
     'add',
@@ -57,7 +59,12 @@ export function webhooksCommand(run: RunAdminCommand): Command {
     'make a new secret for a webhook and print it, once; the previous secret signs too for some hours',
   )
     .argument(...webhookArgument)
-    .option('--overlap-hours <hours>', 'hours for which the previous secret signs too', createWholeNumberParser(0, 720), 24)
+    .option(
+      '--overlap-hours <hours>',
+      'hours for which the previous secret signs too',
+      createWholeNumberParser(0, 720),
+      24,
+    )
     .action((id: string, options: AdminOptions & { overlapHours: number }) =>
       run(options, (context) => rotateWebhook(context, id, options.overlapHours)),
     );

@@ -37,7 +37,9 @@ describe('the progress text of a batch', () => {
 
   it('names the reason of a wait, and the step before and after its lines are run', () => {
     const paused = batch({ paused: { reason: 'The budget of the day is used up.' } });
-    expect(formatProgress(paused, rate(1_250), now)).toMatch(/^1,250 of .* · waits: The budget of the day is used up\.$/);
+    expect(formatProgress(paused, rate(1_250), now)).toMatch(
+      /^1,250 of .* · waits: The budget of the day is used up\.$/,
+    );
     const fresh = batch({ status: 'validating', request_counts: counts(0, 0) });
     expect(formatProgress(fresh, undefined, now)).toBe('validating');
     expect(formatProgress(batch({ status: 'cancelling' }), rate(1_250), now)).toMatch(/ · cancelling$/);
@@ -103,7 +105,9 @@ describe('the outcome text of a batch', () => {
     expect(formatOutcome(batch({ ...ended, usage }))).toBe(
       `Batch batch_1 is complete: 2 of 3 answered, 1 failed, 1,234 tokens. ${results}`,
     );
-    expect(formatOutcome(batch({ status: 'cancelled' }))).toMatch(/was cancelled: 1,247 of 5,000 answered, 3 failed\.$/);
+    expect(formatOutcome(batch({ status: 'cancelled' }))).toMatch(
+      /was cancelled: 1,247 of 5,000 answered, 3 failed\.$/,
+    );
     const errors = { data: [{ message: 'The input was lost.', line: null }] };
     expect(formatOutcome(batch({ status: 'cancelled', errors }))).toMatch(/3 failed\. The input was lost\.$/);
   });
