@@ -25,10 +25,10 @@ export async function listBatches({ client, print, json }: ClientContext, limit:
   }
   if (json) for (const batch of batches) print(JSON.stringify(batch));
   else if (batches.length === 0) print('There are no batches.');
-  else for (const line of toTableLines(batches)) print(line);
+  else for (const line of toBatchTable(batches)) print(line);
 }
 
-function toTableLines(batches: readonly BatchObject[]): string[] {
+function toBatchTable(batches: readonly BatchObject[]): string[] {
   const rows = batches.map((batch) => {
     const { total, failed } = batch.request_counts;
     const { id, status, paused, created_at: created, model = '-' } = batch;

@@ -67,10 +67,10 @@ async function listFiles({ client, print, json }: ClientContext, limit: number):
   const { data } = await client.call<{ data: FileObject[] }>('GET', `/files?limit=${limit}`);
   if (json) for (const file of data) print(JSON.stringify(file));
   else if (data.length === 0) print('There are no files.');
-  else for (const line of toTableLines(data)) print(line);
+  else for (const line of toFileTable(data)) print(line);
 }
 
-function toTableLines(files: readonly FileObject[]): string[] {
+function toFileTable(files: readonly FileObject[]): string[] {
   const rows = files.map(({ id, purpose, bytes, created_at: created, expires_at: expires, filename }) => {
     return [id, purpose, formatBytes(bytes), formatTime(created), formatTime(expires), filename];
   });
