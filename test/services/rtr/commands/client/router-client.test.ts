@@ -60,7 +60,7 @@ describe('a client of the router', () => {
       request.on('data', (piece) => (received.text += String(piece)));
       request.on('end', () => response.end('{"id":"file-1"}'));
     });
-    const file = { path, name: basename(path), shown: path };
+    const file = { path, name: basename(path), displayName: path };
     expect(await sendFile({ client, bar }, file, 'batch')).toEqual({ id: 'file-1' });
     expect(received.length).toBe(String(Buffer.byteLength(received.text)));
     expect(received.text).toContain('filename="a %22b%22\u00FC.jsonl"');
