@@ -34,7 +34,7 @@ export function jsonFile(name: string): ExportFile<object> {
 /** Streams records as a file, no faster than the client reads it. A failure midway closes the connection. */
 export async function exportRecords<Stored, Answer>(
   response: Response,
-  { type, name, head, toText: piece, tail, recordsAtOnce: atOnce = defaultRecordsAtOnce }: ExportFile<Answer>,
+  { type, name, head, toText, tail, recordsAtOnce = defaultRecordsAtOnce }: ExportFile<Answer>,
   records: AsyncIterable<Stored>,
   toAnswers: (records: readonly Stored[]) => Promise<Answer[]>,
 ): Promise<void> {
@@ -51,14 +51,14 @@ export async function exportRecords<Stored, Answer>(
   };
   const flush = async (batch: readonly Stored[]): Promise<void> => {
     let text = hasBegun ? '' : head;
-    for (const each of await toAnswers(batch)) text += piece(each, written++);
+    for (const each of await toAnswers(batch)) text += toText(each, written++);
     await write(text);
   };
   try {
     let batch: Stored[] = [];
     for await (const record of records) {
       batch.push(record);
-      if (batch.length < atOnce) continue;
+      if (batch.length < recordsAtOnce) continue;
       await flush(batch);
       batch = [];
       if (response.destroyed) return;

@@ -203,7 +203,7 @@ function readInput<Path extends string, Query extends z.ZodObject | undefined, B
   { actor, request, response }: Call,
 ): Input<Path, Query, Body> {
   if (method !== 'get' && etags?.takes !== true && request.get('if-match') !== undefined) {
-    throw new ApiFailure(400, 'invalid_request', 'This operation does not support If-Match, and would ignore it.');
+    throw new ApiFailure(400, 'invalid_request', 'This operation takes no If-Match, and would ignore it.');
   }
   return {
     actor,

@@ -13,7 +13,7 @@ export function refuseIfMatch(operations: readonly Pick<Operation, 'method' | 'p
     routes[operation.method](routePathOf(operation), (_request, _response, next) => next('router'));
   routes.use(({ method, headers }, _response, next) => {
     if (headers['if-match'] !== undefined && method !== 'GET' && method !== 'HEAD')
-      throw new ApiFailure(400, 'invalid_request', 'This request does not support If-Match, which would be ignored.');
+      throw new ApiFailure(400, 'invalid_request', 'This request takes no If-Match, which would be ignored.');
     next();
   });
   return routes;

@@ -97,7 +97,7 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
           target: { kind: 'recording', id: query.owner ?? 'all', name: '' },
           details: { ...query },
         });
-        const file = { ...jsonFile('recordings.json'), atOnce: 1 };
+        const file = { ...jsonFile('recordings.json'), recordsAtOnce: 1 };
         await exportRecords(response, file, readWhole(filter), (found) => toWholeAnswers(parts, found));
       },
     }),
