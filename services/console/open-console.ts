@@ -29,9 +29,9 @@ import type { ApiParts } from './api/api-parts.ts';
 import { createConsoleApi } from './api/console-api.ts';
 import { fileOperations, type FileParts } from './api/files/file-operations.ts';
 import { liveRoutes } from './api/live-routes.ts';
-import { usageParts } from './api/usage/account-usage.ts';
+import { createUsageParts } from './api/usage/create-usage-parts.ts';
 import { usageOperations } from './api/usage/usage-operations.ts';
-import type { createOidc } from './api/oidc/open-oidc.ts';
+import type { openOidc } from './api/oidc/open-oidc.ts';
 import { programRoutes } from './api/programs/program-routes.ts';
 import { recordingOperations } from './api/recordings/recording-operations.ts';
 import { registryOperations } from './api/registry/registry-operations.ts';
@@ -63,14 +63,14 @@ export interface ConsoleParts {
   connections: ConnectionRoutesParts['connections'];
   broker: Broker;
   workers: LiveWorkers;
-  /** Sent with the stats. */
+  /** The ejections of workers, which are sent with the stats. */
   ejections: Pick<SharedEjections, 'listOwn' | 'onList'>;
   dispatcher: Dispatcher;
   registry: OpenRegistry;
   /** See `ApiParts`. */
   announce: ApiParts['announce'];
   programs: Programs;
-  oidc: ReturnType<typeof createOidc>;
+  oidc: ReturnType<typeof openOidc>;
   secondFactors: ApiParts['secondFactors'];
   recordings: ApiParts['recordings'];
   publicUrl: string | undefined;
@@ -81,7 +81,7 @@ export interface ConsoleParts {
 
 export interface Console {
   api: RequestHandler;
-  /** The same operations for programs, see `createAdminApi`. */
+  /** Serves the operations of `api` to programs, see `createAdminApi`. */
   adminApi: RequestHandler;
   pages: RequestHandler;
   meter: StatsMeter;
@@ -139,7 +139,7 @@ export function openConsole(parts: ConsoleParts): Console {
   );
   releases.add('stats', () => board.close());
   const history = new WorkerHistory(workers);
-  const feed = new LiveFeed(workers, () => board.current());
+  const feed = new LiveFeed(workers, () => board.listCurrent());
   releases.add('live feed', () => feed.close());
   const apiParts: ApiParts = {
     accounts,
@@ -155,14 +155,14 @@ export function openConsole(parts: ConsoleParts): Console {
     signOutPage: oidc.signOutPage,
     publicUrl,
   };
-  const ofUsage = usageParts({ accounts, usage, refusals, limits, prices, log });
+  const sharedParts = createUsageParts({ accounts, usage, refusals, limits, prices, log });
   const operations = [
     ...accountOperations(apiParts),
-    ...usageOperations(ofUsage),
+    ...usageOperations(sharedParts),
     ...agentSessionOperations({
-      ...ofUsage,
+      ...sharedParts,
       sessions: parts.sessions,
-      running: () => board.current().flatMap(({ turns }) => turns),
+      running: () => board.listCurrent().flatMap(({ turns }) => turns),
       teamsOf: async ({ isAdmin, teamIds }) => (isAdmin ? (await accounts.teams.list()).map(({ id }) => id) : teamIds),
     }),
     ...recordingOperations(apiParts),
@@ -175,7 +175,7 @@ export function openConsole(parts: ConsoleParts): Console {
       registry: () => registry.current(),
       known: {
         priceOf: (tier, model) => prices.priceOf(tier, model),
-        speedOf: (tier, model) => meter.modelTimes.of(tier, model),
+        speedOf: (tier, model) => meter.modelSpeeds.find(tier, model),
       },
     }),
     ...credentialOperations({ accounts, log, authority }),

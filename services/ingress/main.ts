@@ -22,16 +22,16 @@ import { openTracing } from '#shared/core/tracing/open-tracing.ts';
 import { runService } from '#shared/core/run-service.ts';
 import { version } from '#shared/core/version.ts';
 import { openWebhooks } from '#shared/accounts/webhooks/open-webhooks.ts';
-import { noteReplay } from '../console/api/programs/note-replay.ts';
+import { createReplayListener } from '../console/api/programs/create-replay-listener.ts';
 import { openConsole } from '../console/open-console.ts';
 import { sendContent } from './files/send-content.ts';
 import { createApp } from './app.ts';
 import { createClientServer } from './http/client-server.ts';
 import { createClientVerifiers } from './sign-in/create-client-verifiers.ts';
 import { SecondFactorStore } from '#shared/accounts/second-factor/second-factor-store.ts';
-import { createOidc } from '../console/api/oidc/open-oidc.ts';
-import { secondFactorDemand } from '../console/api/second-factor/require-second-factor.ts';
-import { sessionIdentity } from '../console/api/session/session-identity.ts';
+import { openOidc } from '../console/api/oidc/open-oidc.ts';
+import { createDemandCheck } from '../console/api/second-factor/require-second-factor.ts';
+import { createSessionIdentifier } from '../console/api/session/create-session-identifier.ts';
 import type { ClientApi } from '#shared/formats/client-api.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
@@ -135,7 +135,7 @@ await runService(async (environment, releases) => {
   const clientVerifiers = createClientVerifiers({ serving, outages, prefix: `${prefix}:`, log, releases });
   const { programs, externals, announce } = clientVerifiers;
   const { secrets } = serving;
-  const oidc = createOidc({
+  const oidc = openOidc({
     accounts,
     externals,
     settings: () => registry.current().sign_in,
@@ -149,7 +149,7 @@ await runService(async (environment, releases) => {
   clientVerifiers.owners.setConfirm(oidc.confirmHolder);
   programs.setConfirm(async (user) => (user.passwordHash === '' ? oidc.confirm(user) : 'confirmed'));
   const secondFactors = new SecondFactorStore(redis.redis, `${prefix}:`, { keys: ownerKeys, secrets });
-  const verifySession = sessionIdentity(accounts.sessions, secondFactorDemand({ accounts, secondFactors }));
+  const verifySession = createSessionIdentifier(accounts.sessions, createDemandCheck({ accounts, secondFactors }));
 
   const load = new EventLoopLoad(config.SHED_DELAY_MS);
   releases.add('event loop load', () => load.close());
@@ -332,7 +332,7 @@ await runService(async (environment, releases) => {
     signIn: {
       programs,
       announce,
-      noteReplay: noteReplay({ accounts, log }),
+      noteReplay: createReplayListener({ accounts, log }),
       store,
       publicUrl: config.PUBLIC_URL,
       bodyTimeoutMs: config.BODY_TIMEOUT_MS,
@@ -403,7 +403,7 @@ await runService(async (environment, releases) => {
       const facts = await readHealth(healthParts);
       return { ready: facts.status !== 'draining', facts };
     },
-    load: () => computeLoad(webConsole.board.current(), workers.workers()),
+    load: () => computeLoad(webConsole.board.listCurrent(), workers.workers()),
   };
   log.info({ id, version, address: server.address(), admin: admin.address() }, 'ingress is ready');
 });

@@ -22,25 +22,27 @@ const redisUrl = (doc: string) =>
 
 export const clusterSettings = z.object({
   ...brokerSettings,
-  NATS_URL: natsUrl('Address of NATS; without it, that of the cluster in this folder'),
-  REDIS_URL: redisUrl('Address of Redis; without it, that of the cluster in this folder'),
-  REDIS_CA: setting.optionalText("File with certificates (PEM) that may have signed Redis', besides the public ones"),
-  RTR_PREFIX: setting.pathSegment("What the cluster's subjects in NATS and names in Redis begin with", 'rtr'),
+  NATS_URL: natsUrl('Address of NATS; without it, the address of the cluster in this folder'),
+  REDIS_URL: redisUrl('Address of Redis; without it, the address of the cluster in this folder'),
+  REDIS_CA: setting.optionalText(
+    "File with certificates (PEM) that may have signed Redis' certificate, besides the public authorities",
+  ),
+  RTR_PREFIX: setting.pathSegment("Beginning of the cluster's subjects in NATS and names in Redis", 'rtr'),
 });
 
 export const linkSettings = clusterSettings.extend({
   PORT: setting.optionalInteger(
-    `Port of the router; without it, that of the cluster in this folder, else ${defaultPort}`,
+    `Port of the router; without it, the port of the cluster in this folder, else ${defaultPort}`,
     1,
     65_535,
   ),
   HOST: setting.optionalText(
-    `Address the router listens on; without it, that of the cluster in this folder, else ${defaultHost}`,
+    `Address that the router listens on; without it, the address of the cluster in this folder, else ${defaultHost}`,
   ),
   PUBLIC_URL: z
     .url({ protocol: /^https?$/, error: 'must be an http or https address' })
     .optional()
-    .describe('Address at which people reach the router, for links to the console; else that of this machine'),
+    .describe('Address at which people reach the router, for links to the console; else the address of this machine'),
 });
 
 export const clientSettings = linkSettings.pick({ PORT: true, HOST: true }).extend({
@@ -48,7 +50,7 @@ export const clientSettings = linkSettings.pick({ PORT: true, HOST: true }).exte
     .url({ protocol: /^https?$/, error: 'must be an http or https address' })
     .optional()
     .describe(
-      'Address of the router for `rtr batches`, `rtr files` and the commands of the Admin API, with or without the path of its API; that of this machine if unset',
+      'Address of the router for `rtr batches`, `rtr files` and the commands of the Admin API, with or without the path of its API; the router of this machine if unset',
     ),
   RTR_KEY: setting.optionalText('API key for `rtr batches` and `rtr files`'),
   CHAT_FAMILY: setting.pathSegment('Path segment of the chat format', 'openai'),
@@ -59,7 +61,7 @@ export const adminSettings = clusterSettings.omit({ NATS_URL: true, NATS_CREDENT
   HOST: linkSettings.shape.HOST,
   RTR_URL: clientSettings.shape.RTR_URL,
   RTR_ADMIN_TOKEN: setting.optionalText(
-    'Admin token; without it, one that `rtr` makes in the account store for each command, for a router of this machine',
+    'Admin token; without it, `rtr` makes a token in the account store for each command, for a router of this machine',
   ),
 });
 
@@ -73,11 +75,11 @@ export const upSettings = linkSettings
   .omit({ NATS_CREDENTIALS: true })
   .extend({
     PORT: setting.integer('Port of the router', defaultPort, 1, 65_535),
-    HOST: setting.text('Address the router listens on; 0.0.0.0 lets other machines in', defaultHost),
+    HOST: setting.text('Address that the router listens on; 0.0.0.0 lets other machines in', defaultHost),
     NATS_URL: natsUrl('Address of NATS; without it a server is run on this machine', ['nats:', 'tls:']),
     REDIS_URL: redisUrl('Address of Redis; without it a server is run on this machine'),
     ADMIN_PORT: setting.optionalInteger(
-      'Port of the metrics; without it a free one of the loopback interface',
+      'Port of the metrics; without it, a free port of the loopback interface',
       1,
       65_535,
     ),

@@ -6,29 +6,29 @@ import { version } from '#shared/core/version.ts';
 import { readRegistry } from '#shared/registry/read-registry.ts';
 import { findClis } from '../cli-worker/find-clis.ts';
 import { findProviders } from '../cloud-worker/providers/find-providers.ts';
-import { adminLink } from './commands/admin-link.ts';
+import { printAdminLink } from './commands/admin-link.ts';
 import { adminCommands } from './commands/admin/admin-commands.ts';
 import type { AdminOptions, RunAdminCommand } from './commands/admin/admin-context.ts';
-import { allBatchesCommand } from './commands/admin/everybodys-batches.ts';
-import { allFilesCommand } from './commands/admin/everybodys-files.ts';
+import { allBatchesCommand } from './commands/admin/all-batches-command.ts';
+import { allFilesCommand } from './commands/admin/all-files-command.ts';
 import { keysCommand } from './commands/admin/keys-command.ts';
-import { readGivenToken, namedRouter, withAdmin } from './commands/admin/with-admin.ts';
+import { readGivenToken, readNamedRouter, withAdmin } from './commands/admin/with-admin.ts';
 import { batchesCommand } from './commands/batches/batches-command.ts';
 import type { RunClientCommand } from './commands/client/client-context.ts';
 import { withClient } from './commands/client/with-client.ts';
 import { credentialsCommand } from './commands/credentials/credentials-command.ts';
-import { diagnosisText } from './commands/doctor/diagnosis.ts';
+import { formatDiagnoses } from './commands/doctor/diagnosis.ts';
 import { diagnose } from './commands/doctor/doctor.ts';
-import { exitOnBrokenPipe } from './commands/end-with-reader.ts';
-import { failureObject, failureText, reportUsageAsJson } from './commands/failure.ts';
+import { exitOnBrokenPipe } from './commands/exit-on-broken-pipe.ts';
+import { toFailureObject, formatFailure, reportUsageAsJson } from './commands/failure.ts';
 import { filesCommand } from './commands/files/files-command.ts';
 import { setup } from './commands/setup.ts';
 import { addSignInCommands } from './commands/sign-in-commands.ts';
-import { acceptStore } from './commands/store-accept.ts';
+import { acceptStore } from './commands/accept-store.ts';
 import type { KeyCommandContext } from './commands/key-command.ts';
 import { withKeyStore } from './commands/with-key-store.ts';
 import { adminSettings, clientSettings, clusterSettings, linkSettings, upSettings } from './config.ts';
-import { type ClusterAddress, clusterAddresses, ownRouter } from './up/cluster-addresses.ts';
+import { type ClusterAddress, findClusterAddresses, findOwnRouter } from './up/cluster-addresses.ts';
 import { createLogRelay } from './up/log-relay.ts';
 import { planWorkers, type Findings } from './up/workers/plan-workers.ts';
 import { up } from './up/up.ts';
@@ -41,14 +41,14 @@ const print = (text: string) => {
   process.stdout.write(`${text}\n`);
 };
 /** Modules of `rtr worker <kind>`: one for each tier, and the batch runner. */
-const workers = {
+const workerModules = {
   gpu: () => import('../gpu-worker/main.ts'),
   cli: () => import('../cli-worker/main.ts'),
   cloud: () => import('../cloud-worker/main.ts'),
   tools: () => import('../tools-worker/main.ts'),
   batch: () => import('../batch-runner/main.ts'),
 };
-/** Milliseconds after the first stop signal within which further signals count as the same one. */
+/** Milliseconds after the first stop signal within which further signals count as the same signal. */
 const repeatAfterMs = 1_000;
 const json = new Option('--json', 'print JSON instead of sentences');
 
@@ -68,18 +68,27 @@ program
     const config = loadConfig(upSettings, process.env);
     const pretty = config.LOG_FORMAT === 'pretty' || (config.LOG_FORMAT === 'auto' && process.stderr.isTTY);
     const logs = createLogRelay(process.stderr, pretty ? 'pretty' : 'json');
-    const findings = await findAll(config.ROUTER_CONFIG);
+    const findings = await findEverything(config.ROUTER_CONFIG);
     const plan = planWorkers(findings);
     const withEngines = { ...config, ENGINE_URLS: [...config.ENGINE_URLS, ...findings.registry.engines] };
     const { ensurePages } = await import('../console/build/ensure-pages.ts');
     const pages = (signal: AbortSignal) => ensurePages(root, signal);
-    await up({ config: withEngines, environment: process.env, root, plan, logs, say: print, pages, ...stopSignals() });
+    await up({
+      config: withEngines,
+      environment: process.env,
+      root,
+      plan,
+      logs,
+      say: print,
+      pages,
+      ...createStopSignals(),
+    });
     process.exit(0);
   });
 
 program
   .command('build')
-  .description("build the console's pages unless they are built; `rtr up` does this itself")
+  .description("build the console's pages unless they are up to date; `rtr up` also does this")
   .action(async () => {
     await import('../console/main.ts');
   });
@@ -88,10 +97,10 @@ addSignInCommands(program);
 
 program
   .command('doctor')
-  .description('check this machine for what `rtr up` needs: what is there, what is missing, and why')
+  .description('check whether this machine has what `rtr up` needs, and show what is missing, and why')
   .option('--nats <url>', 'address of the broker, instead of NATS_URL')
   .option('--credentials <file>', 'credential for the broker to check, instead of NATS_CREDENTIALS')
-  .addOption(new Option('--role <role>', 'the role the credential is meant for').choices(roles))
+  .addOption(new Option('--role <role>', 'the role that the credential is meant for').choices(roles))
   .addOption(json)
   .action(async (options: { nats?: string; credentials?: string; role?: Role; json?: true }) => {
     applyBrokerOptions(options);
@@ -104,7 +113,7 @@ program
         : undefined;
     const { RTR_PREFIX: prefix, REDIS_CA: redisCa } = config;
     const store = redisUrl === undefined ? undefined : { redisUrl, redisCa, prefix, port };
-    const findings = await findAll(config.ROUTER_CONFIG);
+    const findings = await findEverything(config.ROUTER_CONFIG);
     const diagnoses = await diagnose({
       environment: process.env,
       port,
@@ -116,7 +125,7 @@ program
       engineUrls,
       findings,
     });
-    print(options.json ? JSON.stringify(diagnoses) : diagnosisText(diagnoses));
+    print(options.json ? JSON.stringify(diagnoses) : formatDiagnoses(diagnoses));
   });
 
 program
@@ -136,7 +145,7 @@ admin
   .option('--reset-second-factor', 'remove the second factor of the user, who has lost it')
   .addOption(json)
   .action((options: { email?: string; resetSecondFactor?: true; json?: true }) =>
-    withKeys(options, (context) => adminLink(context, options)),
+    withKeys(options, (context) => printAdminLink(context, options)),
   );
 admin.addCommand(allBatchesCommand(withAdminApi));
 admin.addCommand(allFilesCommand(withAdminApi));
@@ -153,13 +162,15 @@ program
   .command('worker')
   .description('run one worker, configured by environment variables')
   .addArgument(
-    new Argument('<kind>', 'the tier it serves, or `batch`, which works on batches').choices(Object.keys(workers)),
+    new Argument('<kind>', 'the tier that the worker serves, or `batch` for a batch runner').choices(
+      Object.keys(workerModules),
+    ),
   )
   .option('--nats <url>', 'address of the broker, instead of NATS_URL')
   .option('--credentials <file>', 'credential for the broker, instead of NATS_CREDENTIALS')
-  .action((kind: keyof typeof workers, options: { nats?: string; credentials?: string }) => {
+  .action((kind: keyof typeof workerModules, options: { nats?: string; credentials?: string }) => {
     applyBrokerOptions(options);
-    return runService(workers[kind], kind === 'batch' ? ['NATS_URL', 'REDIS_URL'] : ['NATS_URL']);
+    return runService(workerModules[kind], kind === 'batch' ? ['NATS_URL', 'REDIS_URL'] : ['NATS_URL']);
   });
 program.addCommand(batchesCommand(withKey));
 program.addCommand(filesCommand(withKey));
@@ -184,15 +195,15 @@ if (isJson) reportUsageAsJson(program);
 try {
   await program.parseAsync();
 } catch (error) {
-  process.stderr.write(`${isJson ? JSON.stringify(failureObject(error)) : failureText(error)}\n`);
+  process.stderr.write(`${isJson ? JSON.stringify(toFailureObject(error)) : formatFailure(error)}\n`);
   process.exit(1);
 }
 
 function withKeys(options: { json?: true }, command: (context: KeyCommandContext) => Promise<unknown>): Promise<void> {
   const config = loadConfig(linkSettings, process.env);
-  const addresses = clusterAddresses(config, folder, ['NATS_URL', 'REDIS_URL']);
+  const addresses = findClusterAddresses(config, folder, ['NATS_URL', 'REDIS_URL']);
   const { RTR_PREFIX: prefix } = config;
-  const { publicUrl: consoleUrl } = ownRouter(config, folder);
+  const { publicUrl: consoleUrl } = findOwnRouter(config, folder);
   const { NATS_CREDENTIALS, NATS_CA, REDIS_CA } = config;
   return withKeyStore(
     { NATS_CREDENTIALS, NATS_CA, REDIS_CA, ...addresses, prefix, consoleUrl, json: options.json ?? false, print },
@@ -212,7 +223,7 @@ function withAdminApi(...[options, command]: Parameters<RunAdminCommand>): Promi
 /** Whether the user names a router, or has an admin token. */
 function namesRouter(options: AdminOptions): boolean {
   const config = loadConfig(adminSettings, process.env);
-  return namedRouter(config, options) !== undefined || readGivenToken(config, options) !== undefined;
+  return readNamedRouter(config, options) !== undefined || readGivenToken(config, options) !== undefined;
 }
 
 function withKey(...[options, command]: Parameters<RunClientCommand>): Promise<void> {
@@ -227,9 +238,9 @@ function applyBrokerOptions({ nats, credentials }: { nats?: string; credentials?
   if (credentials !== undefined) process.env['NATS_CREDENTIALS'] = credentials;
 }
 
-/** Runs a service in this process, connected to the cluster of this folder unless the variables name another. */
+/** Runs a service in this process, connected to the cluster of this folder unless the environment variables name another cluster. */
 async function runService(load: () => Promise<unknown>, needed: readonly ClusterAddress[]): Promise<void> {
-  const addresses = clusterAddresses(loadConfig(clusterSettings, process.env), folder, needed);
+  const addresses = findClusterAddresses(loadConfig(clusterSettings, process.env), folder, needed);
   for (const [name, address] of Object.entries(addresses)) {
     process.env[name] = address;
     delete process.env[`${name}_FILE`];
@@ -238,7 +249,7 @@ async function runService(load: () => Promise<unknown>, needed: readonly Cluster
 }
 
 /** Finds the providers and command-line agents of this machine, and reads the registry file. */
-async function findAll(registryFile: string | undefined): Promise<Findings> {
+async function findEverything(registryFile: string | undefined): Promise<Findings> {
   const registry = readRegistry(registryFile);
   return { providers: findProviders(process.env), clis: await findClis(process.env), registry };
 }
@@ -247,7 +258,7 @@ async function findAll(registryFile: string | undefined): Promise<Findings> {
  * Turns signals of the system into two abort signals for a running cluster. `stop` aborts at the first Ctrl-C, SIGTERM or hang-up of the
  * terminal, or when a parent process with an IPC channel ends. `kill` aborts at a later such event.
  */
-function stopSignals(): { stop: AbortSignal; kill: AbortSignal } {
+function createStopSignals(): { stop: AbortSignal; kill: AbortSignal } {
   const stop = new AbortController();
   const kill = new AbortController();
   let stoppedAt: number | undefined;
@@ -257,7 +268,7 @@ function stopSignals(): { stop: AbortSignal; kill: AbortSignal } {
     stop.abort();
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'disconnect'] as const) process.on(signal, onSignal);
-  // If the terminal was closed, writing to it fails. The children must be stopped then, too.
+  // If the terminal was closed, writing to it fails. In this case, the children must be stopped too.
   process.stdout.off('error', exitOnBrokenPipe);
   for (const output of [process.stdout, process.stderr]) output.on('error', onSignal);
   return { stop: stop.signal, kill: kill.signal };

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { TestProject } from 'vitest/node';
-import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { findFreePort } from '#services/rtr/up/servers/free-port.ts';
 import '../helpers/cluster/sdk-cluster.ts';
 import { dockerAnswers } from '../helpers/servers/docker-answers.ts';
 import { buildImage, testImage } from '../helpers/compose/build-image.ts';
@@ -13,20 +13,22 @@ declare module 'vitest' {
   }
 }
 
-/** Builds the image and starts the cluster that all tests of the Compose file share; removes it after them. Without Docker they are skipped. */
+/**
+ * Builds the image and starts the cluster that all tests of the Compose file share; removes it after them. Without Docker they are skipped.
+ */
 export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
-  const demoPort = String(await freePort());
+  const demoPort = String(await findFreePort());
   const options: ComposeOptions = {
     name: `rtr-test-${randomBytes(4).toString('hex')}`,
-    port: await freePort(),
+    port: await findFreePort(),
     profiles: ['tools'],
     files: ['test/compose/trial.yml'],
     env: {
       RTR_IMAGE: testImage,
       DEMO_MODELS: 'demo,demo-b,demo-c',
       DEMO_PORT: demoPort,
-      PROMETHEUS_PORT: String(await freePort()),
-      GATE_PORT: String(await freePort()),
+      PROMETHEUS_PORT: String(await findFreePort()),
+      GATE_PORT: String(await findFreePort()),
     },
   };
   project.provide('composeOptions', options);

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { findFreePort } from '#services/rtr/up/servers/free-port.ts';
 import { testImage } from '../helpers/compose/build-image.ts';
 import { count, crash, whileTrafficRuns } from '../helpers/compose/break-things.ts';
 import { ComposeProject, type ComposeOptions } from '../helpers/compose/compose-project.ts';
@@ -18,7 +18,7 @@ let where: { url: string; key: string };
 
 beforeAll(async () => {
   const name = `rtr-test-ha-${randomBytes(4).toString('hex')}`;
-  options = { name, port: await freePort(), profiles: ['ha'], env };
+  options = { name, port: await findFreePort(), profiles: ['ha'], env };
   compose = new ComposeProject(options);
   await compose.up('--scale', 'worker-gpu=2');
   where = { url: compose.url, key: await compose.key() };

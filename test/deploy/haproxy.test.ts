@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
-import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { findFreePort } from '#services/rtr/up/servers/free-port.ts';
 import { toTrustProxySetting } from '#services/ingress/http/trusted-hops.ts';
 import { temporaryFolder } from '../helpers/files/temporary-folder.ts';
 import { serveHttp } from '../helpers/servers/serve-http.ts';
@@ -25,7 +25,7 @@ async function startBalancer(trustedProxy: string, changes: readonly (readonly [
     request.resume().on('end', () => response.setHeader('content-type', 'application/json').end(answer));
   });
   onTestFinished(() => node.stop());
-  const [port, health] = [await freePort(), await freePort()];
+  const [port, health] = [await findFreePort(), await findFreePort()];
   const file = join(temporaryFolder(), 'haproxy.cfg');
   let text = readFileSync(join(root, 'deploy/compose/haproxy.cfg'), 'utf8');
   for (const [from, to] of [

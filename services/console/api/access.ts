@@ -3,11 +3,12 @@ import type { UserRole } from '#shared/accounts/people/user.ts';
 import { forbidden, notFound } from './api-failure.ts';
 
 /**
- * The relation of a person to a resource. Administrators are `admin` to every resource. Others own it, are in its team, or are `nobody`.
+ * The relation of a person to a resource. Administrators are `admin` to every resource. Other people are `self` to what they own,
+ * `team owner` or `team member` to what one of their teams owns, and `nobody` to everything else.
  */
 export type Relation = 'admin' | 'self' | 'team owner' | 'team member' | 'nobody';
 
-/** `hidden`: the answer is 404, so that the person cannot find out that the resource exists. */
+/** Whether a person may do an action. `hidden`: no, and the answer is 404, so that the person cannot find out that the resource exists. */
 export type Verdict = 'yes' | 'no' | 'hidden';
 
 const forAdmins = { admin: 'yes', self: 'no', 'team owner': 'no', 'team member': 'no', nobody: 'no' } as const;
@@ -27,9 +28,9 @@ export const access = {
   'key.make.router': forAdmins,
   /** Change, rotate or revoke a key. */
   'key.change': forOwners,
-  /** Give a key the class `high`, which is served before all others, although the ceiling of the key's owner does not allow `high`. */
+  /** Give a key the class `high`, which is served before all others, even if the ceiling of the key's owner does not allow `high`. */
   'key.class.high': forAdmins,
-  /** Switch on the recording of a key's requests. Personal keys have a rule of their own, see `requireSwitch`. */
+  /** Switch on the recording of a key's requests. For personal keys, `requireMayRecord` has another rule. */
   'key.record': forTeamOwners,
   'user.manage': forAdmins,
   'team.see': { ...forTeamOwners, 'team member': 'yes' },
@@ -73,6 +74,12 @@ export const access = {
 
 export type Action = keyof typeof access;
 
+/** The person or team that owns a resource. */
+export interface ResourceOwner {
+  kind: 'user' | 'team';
+  id: string;
+}
+
 /** The fields of a person that the access rules read. */
 export interface Person {
   id: string;
@@ -82,9 +89,9 @@ export interface Person {
 
 /**
  * Returns the relation of a person to a resource.
- * @param owner the person or team that owns the resource; undefined: nobody does
+ * @param owner undefined if the resource belongs to no person or team
  */
-export function relationTo(person: Person, owner?: { kind: 'user' | 'team'; id: string }): Relation {
+export function relationTo(person: Person, owner?: ResourceOwner): Relation {
   if (person.role === 'admin') return 'admin';
   if (owner?.kind === 'user') return owner.id === person.id ? 'self' : 'nobody';
   const role = owner && person.teams.get(owner.id);
@@ -93,16 +100,16 @@ export function relationTo(person: Person, owner?: { kind: 'user' | 'team'; id: 
 }
 
 /** Returns whether a person may do an action. Also false if the resource is hidden from the person. */
-export function mayDo(action: Action, person: Person, owner?: { kind: 'user' | 'team'; id: string }): boolean {
+export function mayDo(action: Action, person: Person, owner?: ResourceOwner): boolean {
   const verdict: Verdict = access[action][relationTo(person, owner)];
   return verdict === 'yes';
 }
 
 /**
  * Refuses an action that the person may not do.
- * @throws ApiFailure 403, or 404 where the resource is hidden from them
+ * @throws ApiFailure 403, or 404 if the resource is hidden from the person
  */
-export function requireAccess(action: Action, person: Person, owner?: { kind: 'user' | 'team'; id: string }): void {
+export function requireAccess(action: Action, person: Person, owner?: ResourceOwner): void {
   const verdict: Verdict = access[action][relationTo(person, owner)];
   if (verdict === 'hidden') throw notFound();
   if (verdict === 'no') throw forbidden();

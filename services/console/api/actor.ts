@@ -12,7 +12,7 @@ export interface Actor extends Person {
   sessionId?: string | undefined;
   /** The admin token of a program. A token that was made at a command line, for example `ada@workstation`, belongs to nobody. */
   token?: ActingToken | undefined;
-  /** The person's `tokenEpoch`; absent means 0. */
+  /** The `tokenEpoch` of the person's record, see `UserRecord`. Absent: 0. */
   tokenEpoch?: number | undefined;
 }
 

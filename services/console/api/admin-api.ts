@@ -4,7 +4,7 @@ import { ApiFailure } from './api-failure.ts';
 import type { ApiParts } from './api-parts.ts';
 import { apiPage } from './operations/api-page.ts';
 import { mountOperations } from './operations/mount-operations.ts';
-import { openApiDocument } from './operations/openapi-document.ts';
+import { createOpenApiDocument } from './operations/openapi-document.ts';
 import type { Operation } from './operations/operation.ts';
 import { defaultPageSize } from './operations/page.ts';
 import { requireAdminToken, requireScope, type AdminTokenParts } from './tokens/require-admin-token.ts';
@@ -12,8 +12,8 @@ import { requireAdminToken, requireScope, type AdminTokenParts } from './tokens/
 const maxBodyBytes = 1024 * 1024;
 
 /**
- * Creates the router of the Admin API, which is mounted at `/api/admin/v1`. It serves the console's operations to programs with an admin
- * token, and the document that describes them to everybody.
+ * Creates the routes of the Admin API, which are mounted at `/api/admin/v1`. They serve the console's operations to programs with an admin
+ * token. The OpenAPI document of these operations is served to everybody.
  */
 export function createAdminApi(
   parts: AdminTokenParts & Pick<ApiParts, 'log'>,
@@ -26,8 +26,8 @@ export function createAdminApi(
     next();
   });
   routes.get('/openapi.json', (_, response) => {
-    // Built at the first request, so that the start of a router does not wait for it.
-    document ??= Buffer.from(JSON.stringify(openApiDocument(operations)));
+    // The document is built at the first request for it, so that the process does not start later because of it.
+    document ??= Buffer.from(JSON.stringify(createOpenApiDocument(operations)));
     response.type('application/json').send(document);
   });
   routes.use(apiPage());

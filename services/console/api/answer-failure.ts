@@ -5,9 +5,10 @@ import type { Logger } from '#shared/core/log.ts';
 import { providerAway } from '../contract/sign-in.ts';
 import { ApiFailure } from './api-failure.ts';
 
+/** Creates the error handler of the API, which logs an error and answers it as JSON. */
 export function answerFailure(log: Logger): ErrorRequestHandler {
   return (error: unknown, request: Request, response: Response, next: NextFunction): void => {
-    const failure = asApiFailure(error);
+    const failure = toApiFailure(error);
     // The path is not logged, because it may contain the token of a link.
     const facts = { requestId: response.getHeader('x-request-id'), method: request.method, code: failure.code };
     if (failure.status >= 500) log.error({ ...facts, err: error }, 'the console failed');
@@ -19,7 +20,7 @@ export function answerFailure(log: Logger): ErrorRequestHandler {
   };
 }
 
-function asApiFailure(error: unknown): ApiFailure {
+function toApiFailure(error: unknown): ApiFailure {
   if (error instanceof ApiFailure) return error;
   if (error instanceof RouterError) {
     const { message, param, retryAfter } = error;
@@ -30,7 +31,8 @@ function asApiFailure(error: unknown): ApiFailure {
     };
     return new ApiFailure(errorTable[error.code].status, code, message, details);
   }
-  // Express's own errors, such as for a body that is not JSON, carry a status. Their messages quote the request.
+  // Express's own errors, such as for a body that is not JSON, carry a status. Their messages are not answered, because they quote the
+  // request.
   if (error instanceof Error && 'status' in error && typeof error.status === 'number' && error.status < 500) {
     return error.status === 413
       ? new ApiFailure(413, 'body_too_large', 'The request is too large.')

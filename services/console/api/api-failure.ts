@@ -27,7 +27,7 @@ export function notFound(): ApiFailure {
   return new ApiFailure(404, 'not_found', 'This does not exist, or you cannot see it.');
 }
 
-/** Returns a 403, which says that the person may see the resource but may not do this to it. */
+/** Returns a 403, which says that the person may see the resource but may not do what they asked for. */
 export function forbidden(message = 'You are not allowed to do this.'): ApiFailure {
   return new ApiFailure(403, 'permission_denied', message);
 }

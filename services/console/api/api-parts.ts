@@ -10,12 +10,19 @@ import type { SignInSettings } from '#shared/registry/sign-in.ts';
 import type { KnownDevices } from './session/known-devices.ts';
 import type { Actor } from './actor.ts';
 
+/** What the routes and operations of the API depend on. */
 export interface ApiParts {
   accounts: Accounts;
   passwords: Passwords;
-  /** Returns what is wrong with a password; undefined for a good one. Calls are queued by owner, which is the client's address. */
-  judgePassword: (owner: string, password: string, known: readonly string[]) => Promise<string | undefined>;
-  /** Tells every ingress that a key (by its id) or all keys of `user:<id>` or `team:<id>` have changed. Never throws. */
+  /**
+   * Returns what is wrong with a password; undefined for a good password. Calls are queued, and the queue serves client addresses in turn.
+   * @param known the person's name and e-mail address
+   */
+  judgePassword: (clientAddress: string, password: string, known: readonly string[]) => Promise<string | undefined>;
+  /**
+   * Tells every ingress that a key, or all keys of a person or team, have changed. Never throws.
+   * @param changed the id of a key, or `user:<id>` or `team:<id>`
+   */
   announce: (changed: string) => Promise<void>;
   log: Logger;
   devices: KnownDevices;
@@ -30,35 +37,36 @@ export interface ApiParts {
   publicUrl: string | undefined;
 }
 
-type Doer = Pick<Actor, 'id' | 'name' | 'role'> & Partial<Pick<Actor, 'address' | 'sessionId' | 'token'>>;
+type AuditActor = Pick<Actor, 'id' | 'name' | 'role'> & Partial<Pick<Actor, 'address' | 'sessionId' | 'token'>>;
 
 /**
- * Records a change in the audit trail and, with ids only, in the log. The trail keeps a limited number of each member's changes; the
+ * Writes a change into the audit trail and, with ids only, into the log. The trail keeps a limited number of each member's changes; the
  * operator decides how long the log is kept. A failure to write the trail is logged and not thrown, because the change is already made.
+ * @param actor null if no person or program made the change, but the router itself
  */
-export async function record(
+export async function writeAudit(
   { accounts, log }: Pick<ApiParts, 'accounts' | 'log'>,
-  actor: Doer | null,
-  note: Omit<AuditNote, 'actor'>,
+  actor: AuditActor | null,
+  entry: Omit<AuditNote, 'actor'>,
 ): Promise<void> {
-  const { action, target } = note;
+  const { action, target } = entry;
   const facts = { action, actor: actor?.id, target: target && { kind: target.kind, id: target.id } };
   log.info(facts, 'an entry for the audit trail');
   try {
-    const from = actor && originOf(accounts, actor);
+    const from = actor && toAuditOrigin(accounts, actor);
     await accounts.audit.add({
       actor: actor && { id: actor.id, name: actor.name, role: actor.role },
       ...(from && { from }),
-      ...note,
+      ...entry,
     });
   } catch (error) {
     log.error({ err: error, ...facts }, 'the audit trail has a gap');
   }
 }
 
-function originOf(
+function toAuditOrigin(
   { sessions }: Accounts,
-  { address, sessionId, token }: Pick<Doer, 'address' | 'sessionId' | 'token'>,
+  { address, sessionId, token }: Pick<AuditActor, 'address' | 'sessionId' | 'token'>,
 ): AuditOrigin | undefined {
   if (address === undefined) return undefined;
   return {

@@ -9,7 +9,7 @@ import { refuseIfMatch } from './operations/refuse-if-match.ts';
 import { linkRoutes } from './session/link-routes.ts';
 import { deletionRoutes } from './people/deletion-routes.ts';
 import { profileRoutes } from './people/profile-routes.ts';
-import { requireSecondFactor, secondFactorDemand } from './second-factor/require-second-factor.ts';
+import { requireSecondFactor, createDemandCheck } from './second-factor/require-second-factor.ts';
 import { secondFactorRoutes } from './second-factor/second-factor-routes.ts';
 import { secondStepRoutes } from './second-factor/second-step-routes.ts';
 import { sessionListRoutes } from './session/session-list-routes.ts';
@@ -21,12 +21,13 @@ const maxBodyBytes = 64 * 1024;
 export interface ConsoleApiParts extends ApiParts {
   oidc: OidcParts;
   operations: readonly Operation[];
+  /** Further routes, for signed-in people only. */
   signedInRoutes: readonly RequestHandler[];
 }
 
 /**
- * Creates the API of the console's pages, which is mounted at `/console/api`: the operations, the routes for one's own account, and the
- * further routes.
+ * Creates the API of the console's pages, which is mounted at `/console/api`: the operations, the routes with which people sign in and
+ * manage their own accounts, and `signedInRoutes`.
  */
 export function createConsoleApi(parts: ConsoleApiParts): Router {
   const routes = Router({ caseSensitive: true, strict: true });
@@ -35,16 +36,19 @@ export function createConsoleApi(parts: ConsoleApiParts): Router {
     next();
   });
   const readBody = json({ limit: maxBodyBytes, inflate: false });
-  // Operations with a larger limit read the body themselves, after the sender is identified, because nobody else may send so much.
-  const ownBodies = new Set(parts.operations.filter((each) => each.maxBodyBytes !== undefined).map(({ path }) => path));
+  // Operations with a larger limit read the body themselves, after the sender is identified, because only signed-in people may send so
+  // much.
+  const pathsWithLargeBodies = new Set(
+    parts.operations.filter((each) => each.maxBodyBytes !== undefined).map(({ path }) => path),
+  );
   routes.use(requireSameOrigin, (request, response, next) => {
-    if (ownBodies.has(request.path)) next();
+    if (pathsWithLargeBodies.has(request.path)) next();
     else readBody(request, response, next);
   });
   routes.use(refuseIfMatch(parts.operations));
   routes.use(linkRoutes(parts), sessionRoutes(parts), oidcRoutes(parts), secondStepRoutes(parts));
   routes.use(requireSession(parts.accounts));
-  const isDemanded = secondFactorDemand(parts);
+  const isDemanded = createDemandCheck(parts);
   routes.use(secondFactorRoutes({ ...parts, isDemanded }), sessionListRoutes(parts), requireSecondFactor(isDemanded));
   routes.use(profileRoutes(parts), deletionRoutes(parts));
   routes.use(mountOperations(parts.operations, { pageSize: Infinity }));

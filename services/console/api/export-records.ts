@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { Response } from 'express';
 
-/** If records are small, this many are written together, after their names were looked up together. */
-const defaultAtOnce = 200;
+/** The number of records that are read, given the names of their people and keys, and written together, unless a file sets another one. */
+const defaultRecordsAtOnce = 200;
 
 /** Milliseconds after which a client that reads nothing is disconnected. */
 const stalledMs = 30_000;
@@ -11,11 +11,14 @@ export interface ExportFile<T> {
   type: string;
   /** The name of the file, for example `usage.csv`. */
   name: string;
+  /** The text before the first record. */
   head: string;
-  piece: (each: T, index: number) => string;
+  /** Returns the text of a record. The first record has the index 0. */
+  toText: (each: T, index: number) => string;
+  /** The text after the last record. */
   tail: string;
   /** The number of records that are in memory at the same time; absent: 200. */
-  atOnce?: number;
+  recordsAtOnce?: number;
 }
 
 export function jsonFile(name: string): ExportFile<object> {
@@ -23,7 +26,7 @@ export function jsonFile(name: string): ExportFile<object> {
     type: 'application/json',
     name,
     head: '[',
-    piece: (each, index) => `${index === 0 ? '\n' : ',\n'}${JSON.stringify(each)}`,
+    toText: (each, index) => `${index === 0 ? '\n' : ',\n'}${JSON.stringify(each)}`,
     tail: '\n]\n',
   };
 }
@@ -31,31 +34,31 @@ export function jsonFile(name: string): ExportFile<object> {
 /** Streams records as a file, no faster than the client reads it. A failure midway closes the connection. */
 export async function exportRecords<Stored, Answer>(
   response: Response,
-  { type, name, head, piece, tail, atOnce = defaultAtOnce }: ExportFile<Answer>,
+  { type, name, head, toText, tail, recordsAtOnce = defaultRecordsAtOnce }: ExportFile<Answer>,
   records: AsyncIterable<Stored>,
   toAnswers: (records: readonly Stored[]) => Promise<Answer[]>,
 ): Promise<void> {
-  let begun = false;
+  let hasBegun = false;
   let written = 0;
   const write = async (text: string): Promise<void> => {
-    if (!begun) {
+    if (!hasBegun) {
       response.setHeader('content-type', type);
       response.setHeader('content-disposition', `attachment; filename="${name}"`);
     }
-    begun = true;
+    hasBegun = true;
     if (response.destroyed || response.write(text)) return;
     await waitForDrain(response);
   };
   const flush = async (batch: readonly Stored[]): Promise<void> => {
-    let text = begun ? '' : head;
-    for (const each of await toAnswers(batch)) text += piece(each, written++);
+    let text = hasBegun ? '' : head;
+    for (const each of await toAnswers(batch)) text += toText(each, written++);
     await write(text);
   };
   try {
     let batch: Stored[] = [];
     for await (const record of records) {
       batch.push(record);
-      if (batch.length < atOnce) continue;
+      if (batch.length < recordsAtOnce) continue;
       await flush(batch);
       batch = [];
       if (response.destroyed) return;
@@ -63,20 +66,20 @@ export async function exportRecords<Stored, Answer>(
     await flush(batch);
     response.end(tail);
   } catch (error) {
-    if (!begun) throw error;
+    if (!hasBegun) throw error;
     response.destroy(error instanceof Error ? error : undefined);
   }
 }
 
 /** Waits until a response accepts more data or is closed. Closes it when its client reads nothing for `stalledMs`. */
 async function waitForDrain(response: Response): Promise<void> {
-  const over = new AbortController();
-  const { signal } = over;
+  const ended = new AbortController();
+  const { signal } = ended;
   const timer = setTimeout(() => response.destroy(), stalledMs);
   try {
     await Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })]);
   } finally {
     clearTimeout(timer);
-    over.abort();
+    ended.abort();
   }
 }

@@ -13,8 +13,8 @@ export interface LiveRoutesParts extends Pick<ApiParts, 'accounts'> {
 }
 
 /**
- * Milliseconds between two questions to the provider of the person at an open page, whether it still admits them. They are asked only after
- * the provider's last answer has expired.
+ * While a page is open, its person's provider is asked at most once in this many milliseconds whether it still admits the person. It is
+ * asked only after its last answer has expired.
  */
 const askEveryMs = 60_000;
 
@@ -29,15 +29,15 @@ export function liveRoutes(parts: LiveRoutesParts): Router {
     }
     // `requireSession` has asked the provider at the start of this request.
     let askedAt = performance.now();
-    const currentViewer = async (): Promise<Viewer | undefined> => {
-      const asks = performance.now() - askedAt >= askEveryMs;
-      if (asks) askedAt = performance.now();
-      const stands = await accounts.sessions.isOpen(sessionId, { asks });
-      const now = await accounts.users.find(user.id);
-      return stands && now ? viewerOf(now) : undefined;
+    const findCurrentViewer = async (): Promise<Viewer | undefined> => {
+      const isDue = performance.now() - askedAt >= askEveryMs;
+      if (isDue) askedAt = performance.now();
+      const isOpen = await accounts.sessions.isOpen(sessionId, { asks: isDue });
+      const currentUser = await accounts.users.find(user.id);
+      return isOpen && currentUser ? viewerOf(currentUser) : undefined;
     };
     const takesChanges = request.query['changes'] !== undefined;
-    feed.open({ response, session: sessionId, viewer: viewerOf(user), takesChanges, currentViewer });
+    feed.open({ response, session: sessionId, viewer: viewerOf(user), takesChanges, currentViewer: findCurrentViewer });
   });
   routes.get('/about', (_, response) => {
     response.json(about);

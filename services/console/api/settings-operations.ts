@@ -1,9 +1,9 @@
 import { consoleSettingsSchema } from '#shared/accounts/people/console-settings.ts';
 import { settingsSchema, type Settings } from '../contract/account.ts';
 import { requireAccess } from './access.ts';
-import { record, type ApiParts } from './api-parts.ts';
+import { writeAudit, type ApiParts } from './api-parts.ts';
 import { operation, type Operation } from './operations/operation.ts';
-import { ceilingAnswer } from './people/ceiling-answer.ts';
+import { toCeilingAnswer } from './people/ceiling-answer.ts';
 
 export function settingsOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): Operation[] {
   const { settings } = parts.accounts;
@@ -13,12 +13,12 @@ export function settingsOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): O
       ...common,
       method: 'get',
       id: 'getSettings',
-      summary: 'Answers the settings.',
+      summary: 'Returns the settings.',
       scopes: ['read'],
       command: 'settings show',
       handle: async ({ actor }) => {
         requireAccess('settings.manage', actor);
-        return answer();
+        return readAnswer();
       },
     }),
     operation({
@@ -33,14 +33,14 @@ export function settingsOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): O
         requireAccess('settings.manage', actor);
         const before = await settings.read();
         await settings.change(wanted);
-        await record(parts, actor, { action: 'settings.change', target: null, details: { before, after: wanted } });
-        return answer();
+        await writeAudit(parts, actor, { action: 'settings.change', target: null, details: { before, after: wanted } });
+        return readAnswer();
       },
     }),
   ];
 
-  async function answer(): Promise<Settings> {
+  async function readAnswer(): Promise<Settings> {
     const { newMembers, ...others } = await settings.read();
-    return { ...others, newMembers: { limits: newMembers.limits, ceiling: ceilingAnswer(newMembers.ceiling) } };
+    return { ...others, newMembers: { limits: newMembers.limits, ceiling: toCeilingAnswer(newMembers.ceiling) } };
   }
 }

@@ -6,15 +6,15 @@ import type { Registry } from '#shared/registry/registry.ts';
 import { readKeyPermits } from '#shared/serving/key-permits.ts';
 import { goneWorkerSchema, servedModelSchema, workerSchema } from '../contract/live.ts';
 import { drainWorker } from '../live/drain-worker.ts';
-import { servedModels, markNotPermitted, type ModelFacts } from '../live/served-models.ts';
-import { lastWorkers } from '../live/last-workers.ts';
-import { allWorkerFacts, workerFacts } from '../live/worker-facts.ts';
+import { listServedModels, markNotPermitted, type ModelFacts } from '../live/served-models.ts';
+import { findLastWorkers } from '../live/last-workers.ts';
+import { listWorkerFacts, toWorkerFacts } from '../live/worker-facts.ts';
 import type { WorkerHistory } from '../live/worker-history.ts';
 import { requireAccess } from './access.ts';
 import { ApiFailure } from './api-failure.ts';
-import { record, type ApiParts } from './api-parts.ts';
+import { writeAudit, type ApiParts } from './api-parts.ts';
 import { listOperation, operation, type Operation } from './operations/operation.ts';
-import { byName, pageOf } from './operations/page.ts';
+import { byName, cutPage } from './operations/page.ts';
 
 export interface WorkerOperationsParts extends Pick<ApiParts, 'accounts' | 'log'> {
   broker: Broker;
@@ -40,8 +40,8 @@ export function workerOperations(parts: WorkerOperationsParts): Operation[] {
       command: 'workers list',
       item: workerSchema,
       handle: async (_, page) =>
-        pageOf(
-          allWorkerFacts(workers, performance.now()),
+        cutPage(
+          listWorkerFacts(workers, performance.now()),
           page,
           byName('worker', ({ id }) => id),
         ),
@@ -52,7 +52,7 @@ export function workerOperations(parts: WorkerOperationsParts): Operation[] {
       id: 'listGoneWorkers',
       subject: 'workers',
       summary:
-        'Answers the workers that have left or were lost within a day, newest first, as this ingress has seen it.',
+        'Lists the workers that have left or were lost within the last day, as far as this ingress has seen it. Newest first.',
       scopes: ['read'],
       command: 'workers gone',
       answer: z.array(goneWorkerSchema),
@@ -63,21 +63,25 @@ export function workerOperations(parts: WorkerOperationsParts): Operation[] {
       path: '/models',
       id: 'listModels',
       subject: 'workers',
-      summary: 'Answers what clients can ask for: `auto`, names of the registry, and models of workers.',
+      summary:
+        'Lists the names that clients can send as `model`: `auto`, names of the registry, and models of workers.',
       scopes: ['read'],
       command: 'models list',
       answer: z.array(servedModelSchema),
       handle: async ({ actor }) => {
         const person = await accounts.users.find(actor.id);
-        const models = servedModels(workers.pools(), registry(), known);
+        const models = listServedModels(workers.pools(), registry(), known);
         return person ? markNotPermitted(models, readKeyPermits(identityOfPerson(person))) : models;
       },
     }),
-    steer('drain', 'Has a worker finish its jobs and take no new ones, until it is undrained or started again.'),
-    steer('undrain', 'Has a worker that was drained take jobs again.'),
+    steerOperation(
+      'drain',
+      'Lets a worker finish its jobs and take no new jobs until it is undrained or started again.',
+    ),
+    steerOperation('undrain', 'Lets a drained worker take jobs again.'),
   ];
 
-  function steer(command: 'drain' | 'undrain', summary: string): Operation {
+  function steerOperation(command: 'drain' | 'undrain', summary: string): Operation {
     return operation({
       method: 'post',
       path: command === 'drain' ? '/workers/{id}/drain' : '/workers/{id}/undrain',
@@ -90,12 +94,12 @@ export function workerOperations(parts: WorkerOperationsParts): Operation[] {
       handle: async ({ actor, params: { id } }) => {
         requireAccess('worker.steer', actor);
         if (!workers.get(id)) throw new ApiFailure(404, 'not_found', `No worker ${id} is connected.`);
-        const lastFor = command === 'drain' ? lastWorkers(workers.pools()).get(id) : undefined;
+        const lastFor = command === 'drain' ? findLastWorkers(workers.pools()).get(id) : undefined;
         const worker = await drainWorker(broker, workers, id, command);
         if (!worker) throw new ApiFailure(504, 'worker_silent', `The worker ${id} did not answer in time.`);
         const target = { kind: 'worker', id, name: id };
-        await record(parts, actor, { action: `worker.${command}`, target, details: {} });
-        return workerFacts(worker, performance.now(), lastFor ?? lastWorkers(workers.pools()).get(id));
+        await writeAudit(parts, actor, { action: `worker.${command}`, target, details: {} });
+        return toWorkerFacts(worker, performance.now(), lastFor ?? findLastWorkers(workers.pools()).get(id));
       },
     });
   }

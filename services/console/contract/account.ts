@@ -23,7 +23,7 @@ export type TeamRole = (typeof teamRoles)[number];
 const time = z.number().describe('Milliseconds since 1970.');
 const limits = limitsSchema.meta({
   id: 'Limits',
-  description: 'What is absent is not limited. Days and months are those of UTC; costs are US dollars.',
+  description: 'An absent limit does not apply. Days and months are those of UTC. Costs are US dollars.',
 });
 const ceiling = z
   .object({
@@ -33,13 +33,14 @@ const ceiling = z
   })
   .meta({
     id: 'Ceiling',
-    description: 'What may be used at most, whatever keys say. What is absent is not restricted.',
+    description:
+      'What a person or team may use at most, whatever their keys permit. An absent field does not restrict.',
   });
 
 /**
- * `GET /session`: the signed-in person (401: nobody). `POST /session` `{ email, password }` signs in and answers a SignInSession;
- * `DELETE /session` signs out, `DELETE /sessions` signs out everywhere. `POST /password` `{ current, next }` changes the password, signs
- * out everywhere else, and answers a SignInSession with a new token. Too many tries: 429 with `retry-after`.
+ * `GET /session`: the signed-in person (401 if nobody is signed in). `POST /session` `{ email, password }` signs in and answers a
+ * SignInSession; `DELETE /session` signs out, `DELETE /sessions` signs out everywhere. `POST /password` `{ current, next }` changes the
+ * password, signs out everywhere else, and answers a SignInSession with a new token. Too many tries: 429 with `retry-after`.
  */
 export interface SignInSession {
   user: {
@@ -75,12 +76,14 @@ export const keySettingsSchema = z.object({
   tools: z
     .array(z.string())
     .exactOptional()
-    .describe('Names of tools, and `<server>/*` for all tools of an MCP server. Absent: all.'),
+    .describe('Names of tools, and `<server>/*` for all tools of an MCP server. Absent: all tools.'),
   limits,
   weight: z
     .number()
     .exactOptional()
-    .describe('Turns in the queue for each one of another key of the same owner. Absent: 1.'),
+    .describe(
+      'The number of requests with this key that leave the queue for each request with another key of the same owner of weight 1. Absent: 1.',
+    ),
 });
 
 export type KeySettings = z.output<typeof keySettingsSchema>;
@@ -92,38 +95,38 @@ export const keySchema = keySettingsSchema
     owner: z
       .object({ id: z.string(), name: z.string() })
       .exactOptional()
-      .describe('The person or team it belongs to. Absent for a router key.'),
+      .describe('The person or team that the key belongs to. Absent for a router key.'),
     classInForce: z
       .enum(priorityClasses)
       .exactOptional()
       .describe(
-        'The class that requests have, where it is not the one of the key: its owner may not use that, or not any more.',
+        'The class of requests with the key, if the owner of the key may not, or no longer, use the class of the key.',
       ),
     masked: z.string().describe('The key as it is displayed: everything but the middle of the secret.'),
     createdAt: time,
-    createdBy: z.string().exactOptional().describe('The name of the person who created it.'),
+    createdBy: z.string().exactOptional().describe('The name of the person who created the key.'),
     issued: z
       .object({
-        by: z.string().exactOptional().describe('The name of the person who has issued it.'),
-        storesAs: z.string().describe('Owner of its files and batches, as `key:<id>`.'),
+        by: z.string().exactOptional().describe('The name of the person who issued the key.'),
+        storesAs: z.string().describe("The owner of the key's files and batches, `key:<id>`."),
       })
       .exactOptional()
       .describe(
-        'Somebody who may not read what is its owner’s, an administrator, has made it: it has files, batches and responses of its own.',
+        'Present if an administrator has made the key for an owner whose files the administrator may not read. The key then has files, batches and responses of its own.',
       ),
     revokedAt: time.exactOptional(),
-    lastUsedAt: time.exactOptional().describe('Of the last request, to the minute.'),
-    replacedBy: z.string().exactOptional().describe('The id of the key that was made in its place.'),
-    records: z.boolean().describe('Whether the key is switched to having its requests recorded.'),
+    lastUsedAt: time.exactOptional().describe('The time of the last request with the key, to the minute.'),
+    replacedBy: z.string().exactOptional().describe('The id of the key that was made in place of this key.'),
+    records: z.boolean().describe('Whether recording is switched on for the key itself.'),
     recording: recordingStateSchema
       .exactOptional()
-      .describe('By what its requests are recorded. Absent: they are not.'),
-    ceiling: ceiling.exactOptional().describe('What its owner may use at most, whatever the key says.'),
+      .describe('The switch by which requests with the key are recorded. Absent: they are not recorded.'),
+    ceiling: ceiling.exactOptional().describe('What the owner of the key may use at most, whatever the key permits.'),
     adminSet: z
       .array(z.string())
       .exactOptional()
       .describe(
-        'Settings that an administrator has set, which nobody else may change: names of fields, and `limits.<name>`.',
+        'The settings that only administrators may change, because one of them has set them: names of fields, and `limits.<name>`.',
       ),
   })
   .meta({ id: 'Key' });
@@ -137,7 +140,7 @@ export const keySchema = keySettingsSchema
 export type Key = z.output<typeof keySchema>;
 
 export const createdKeySchema = z
-  .object({ key: keySchema, raw: z.string().describe('The key itself. It is shown only this once.') })
+  .object({ key: keySchema, raw: z.string().describe('The key with its secret. It is shown only this once.') })
   .meta({ id: 'CreatedKey' });
 
 /**
@@ -161,30 +164,37 @@ export const userSchema = z
     emailConfirmed: z
       .boolean()
       .describe(
-        'Whether somebody else than the person has given or confirmed the address; false: it is only typed in.',
+        'Whether somebody other than the person has given or confirmed the address. False: the person has only typed it in.',
       ),
     role: z.enum(userRoles),
     blocked: z.boolean(),
     refusedByProvider: z
       .literal(true)
       .exactOptional()
-      .describe('That the provider of the person does not let them in any more: their personal keys are refused.'),
+      .describe("The person's identity provider no longer admits them, so their personal keys are refused."),
     limits,
-    weight: z.number().describe('Turns in the queue for each one of somebody else with the weight 1.'),
-    ceiling: ceiling.describe('What their keys, sessions and programs may use at most.'),
+    weight: z
+      .number()
+      .describe(
+        "The number of the person's requests that leave the queue for each request of somebody with the weight 1.",
+      ),
+    ceiling: ceiling.describe("What the person's keys, sessions and programs may use at most."),
     createdAt: time,
     lastSeenAt: time.exactOptional(),
     provider: z
       .string()
       .exactOptional()
-      .describe('The identity provider that their account is linked to. Absent: none.'),
+      .describe(
+        "The identity provider of the account that the person's account is linked to. Absent: it is not linked.",
+      ),
   })
   .meta({ id: 'Person' });
 
 /**
  * `DELETE /account` `{ password }` deletes one's own account, `DELETE /users/<id>` somebody else's (admins). `PATCH /account`
- * `{ name?, alertEmails? }`, `POST /account/email` `{ email, password }` and `PATCH /users/<id>/profile` `{ name?, email? }` (admins; the
- * current address as `email` confirms it) change a name or an address; `alertEmails` switches alerts by e-mail.
+ * `{ name?, alertEmails? }` changes one's own name, and whether one gets alerts by e-mail. `POST /account/email` `{ email, password }`
+ * changes one's own address. `PATCH /users/<id>/profile` `{ name?, email? }` (admins) changes a name or an address; the current address
+ * as `email` marks the address as confirmed.
  *
  * `GET /users` (admins); `PATCH /users/<id>` `{ role?, blocked?, limits?, weight?, ceiling? }`; `POST /users/<id>/sign-out`;
  * `DELETE /users/<id>/external-account` unlinks a person's account at an identity provider (409: there is none).
@@ -196,20 +206,27 @@ export const teamSchema = z
     id: z.string(),
     name: z.string(),
     limits,
-    weight: z.number().describe('As of a person.'),
+    weight: z
+      .number()
+      .describe(
+        "The number of the team's requests that leave the queue for each request of somebody with the weight 1.",
+      ),
     ceiling,
-    records: z.boolean().describe('Whether the team is switched to having the requests of its keys recorded.'),
+    records: z.boolean().describe('Whether recording is switched on for the team.'),
     recording: recordingStateSchema
       .exactOptional()
-      .describe('Absent: the requests of its keys are not recorded for it.'),
+      .describe(
+        "The switch by which requests with the team's keys are recorded. Absent: they are not recorded for the team.",
+      ),
     createdAt: time,
     members: z.array(z.object({ id: z.string(), name: z.string(), email: z.string(), role: z.enum(teamRoles) })),
   })
   .meta({ id: 'Team' });
 
 /**
- * `GET /teams`: one's own teams; all for an admin. `POST /teams` `{ name }` (admins). `PATCH /teams/<id>`
- * `{ name?, limits?, weight?, ceiling?, records? }` (admins; `records` alone: owners too). `DELETE /teams/<id>` (admins) revokes its keys.
+ * `GET /teams`: one's own teams; for an admin, all teams. `POST /teams` `{ name }` (admins). `PATCH /teams/<id>`
+ * `{ name?, limits?, weight?, ceiling?, records? }` (admins; `records` alone: owners too). `DELETE /teams/<id>` (admins) also revokes the
+ * team's keys.
  * `POST /teams/<id>/members` `{ email, role }` adds a person with an account (404 `no_account`), `PUT /teams/<id>/members/<user>`
  * `{ role }` changes the role, `DELETE` removes the member (owners).
  */
@@ -230,7 +247,10 @@ export const createdInvitationSchema = z
   .object({ invitation: invitationSchema, link: z.string().describe('The link to send. It is shown only this once.') })
   .meta({ id: 'CreatedInvitation' });
 
-/** `GET /invitations`; `POST /invitations` `{ email, role, teamId? }` answers `{ invitation, link }`; `DELETE` withdraws one (admins). */
+/**
+ * `GET /invitations`; `POST /invitations` `{ email, role, teamId? }` answers `{ invitation, link }`; `DELETE /invitations/<id>` withdraws
+ * an invitation (admins).
+ */
 export type Invitation = z.output<typeof invitationSchema>;
 
 export const auditEntrySchema = z
@@ -240,10 +260,14 @@ export const auditEntrySchema = z
     actor: z
       .object({ id: z.string(), name: z.string() })
       .nullable()
-      .describe('Who did it: a person, or an admin token. Null: the command line, or somebody who is not signed in.'),
-    action: z.string().describe('As `key.create`, `user.block`, `team.member.add`, `price.change`, `session.refused`.'),
+      .describe(
+        'The person or admin token that made the change. Null: the command line, or somebody who is not signed in.',
+      ),
+    action: z
+      .string()
+      .describe('For example `key.create`, `user.block`, `team.member.add`, `price.change` or `session.refused`.'),
     target: z.object({ kind: z.string(), id: z.string(), name: z.string() }).nullable().describe('What was changed.'),
-    details: z.record(z.string(), z.unknown()).describe('Old and new values, never a secret.'),
+    details: z.record(z.string(), z.unknown()).describe('Old and new values. Never contains a secret.'),
     from: z
       .object({
         address: z.string().optional(),
@@ -253,13 +277,15 @@ export const auditEntrySchema = z
       })
       .optional()
       .describe(
-        'A network address, and the id of a session or an admin token; a command line (`ada@workstation`), which may be the one that made the token.',
+        'From where the change was made: a network address, a sign-in session or an admin token, and the command line (`ada@workstation`) that made the change or the token.',
       ),
     count: z
       .number()
       .optional()
-      .describe('Of several changes of the same fields of the same thing: how many there were.'),
-    since: time.optional().describe('When the first of them was.'),
+      .describe(
+        'The number of changes, if the entry stands for several changes of the same fields of the same target.',
+      ),
+    since: time.optional().describe('The time of the first of these changes.'),
   })
   .meta({ id: 'AuditEntry' });
 
@@ -277,10 +303,10 @@ export const settingsSchema = z
     membersMakeKeys: z.boolean().describe('Whether members may create personal keys.'),
     requireSecondFactor: z.boolean().describe('Whether local accounts need a second factor.'),
     auditDays: z.number().describe('Days for which entries of the audit trail are kept.'),
-    newMembers: z.object({ limits, ceiling }).describe('What new members begin with.'),
+    newMembers: z.object({ limits, ceiling }).describe('The limits and ceiling of new members.'),
     alertEmails: z
       .object({ router: z.union([z.boolean(), z.array(z.string())]) })
-      .describe("Whom the router's alerts are mailed to: administrators (true), nobody (false), or these addresses."),
+      .describe("Who gets the router's alerts by e-mail: administrators (true), nobody (false), or these addresses."),
   })
   .meta({ id: 'Settings' });
 

@@ -4,27 +4,27 @@ import { ownerSchema } from './batches.ts';
 
 /*
  * The contract between the console's pages and its API: agent sessions. The rules of `account.ts` apply. Whoever may see a request may see
- * its agent session. Members see their own and those of their teams, and admins see all. The answers contain nothing of a prompt or an
- * answer.
+ * its agent session: members see their own sessions and those of their teams, and admins see all. The API returns nothing of a prompt or
+ * of the answer to one.
  */
 
 const time = z.number().describe('Milliseconds since 1970.');
 
 export const sessionSumsSchema = z
   .object({
-    requests: z.number().describe('Turns that are over.'),
+    requests: z.number().describe('Turns that have ended.'),
     failed: z.number(),
-    promptTokens: z.number().describe('Input tokens, cached ones included.'),
+    promptTokens: z.number().describe('Input tokens, including cached tokens.'),
     cachedTokens: z.number(),
-    completionTokens: z.number().describe('Output tokens, thinking included.'),
+    completionTokens: z.number().describe('Output tokens, including thinking.'),
     reasoningTokens: z.number(),
     cost: z.number().describe('US dollars.'),
     queueMs: z.number().describe('Milliseconds in the queue.'),
-    modelMs: z.number().describe('Milliseconds from when a worker took a turn to its end.'),
+    modelMs: z.number().describe('Milliseconds from when a worker took a turn until the turn ended.'),
     toolMs: z
       .number()
       .describe(
-        "Milliseconds of the client's own tools, where it says them. Those that ran at the same time count each.",
+        "Milliseconds that the client's own tools took, if the client says so. Tools that ran at the same time are each counted.",
       ),
   })
   .meta({ id: 'SessionSums', description: 'Sums over turns.' });
@@ -44,9 +44,12 @@ const modelSums = z.object({
   model: z
     .string()
     .describe(
-      'What served, or what was asked for where nothing did; empty for all those together that came when as many were kept apart as may be.',
+      'The model that served, or that was asked for if none served. Empty for all models that came after the maximum number of models was counted separately.',
     ),
-  rule: z.string().exactOptional().describe('Where in the registry the rule stands that chose it, if one did.'),
+  rule: z
+    .string()
+    .exactOptional()
+    .describe('The place in the registry of the rule that chose the model, if a rule did.'),
   tier: z.string().exactOptional(),
   sums: modelCounts,
 });
@@ -60,9 +63,9 @@ const running = z.object({
   agent: z
     .string()
     .exactOptional()
-    .describe('The agent whose turn it is; absent for the one that talks to the person.'),
+    .describe('The agent whose turn it is. Absent for the agent that talks to the person.'),
   since: time,
-  model: z.string().exactOptional().describe('Absent while no worker has it.'),
+  model: z.string().exactOptional().describe('Absent while no worker has the turn.'),
 });
 
 export type RunningTurn = z.output<typeof running>;
@@ -70,15 +73,17 @@ export type RunningTurn = z.output<typeof running>;
 export const agentSessionSchema = z
   .object({
     id: z.string(),
-    name: z.string().describe('What its client calls it.'),
+    name: z.string().describe('What the client calls the session.'),
     program: z.enum(agentPrograms).describe('`other` for any client that names the session in `x-rtr-session`.'),
-    owner: ownerSchema.describe('The person or the team that its key belongs to, or a key that belongs to nobody.'),
+    owner: ownerSchema.describe(
+      'The person or team that the key of its turns belongs to, or a key that belongs to nobody.',
+    ),
     key: named.describe('The key of its last turn.'),
     startedAt: time,
-    lastAt: time.describe('When its last turn began.'),
+    lastAt: time.describe('The time at which its last turn began.'),
     sums: sessionSumsSchema,
-    agents: z.number().describe('Agents that were started in it.'),
-    models: z.array(modelSums).describe('The dearest first.'),
+    agents: z.number().describe('The number of agents that were started in the session.'),
+    models: z.array(modelSums).describe('The model with the highest cost comes first.'),
     running: z.array(running).describe('The turns that run now, oldest first.'),
   })
   .meta({ id: 'AgentSession', description: 'A session of a coding agent.' });
@@ -89,12 +94,12 @@ const agent = z.object({
   id: z
     .string()
     .exactOptional()
-    .describe('Absent for all those together that came when as many were kept apart as may be.'),
+    .describe('Absent for all agents that came after the maximum number of agents was counted separately.'),
   parent: z
     .string()
     .exactOptional()
-    .describe('The agent that has started it; absent for the one that talks to the person.'),
-  type: z.string().exactOptional().describe('As `Explore`, in the words of its program.'),
+    .describe('The agent that has started this one. Absent if the agent that talks to the person has.'),
+  type: z.string().exactOptional().describe('What its program calls this type of agent, for example `Explore`.'),
   startedAt: time.exactOptional(),
   lastAt: time.exactOptional(),
   sums: sessionSumsSchema,
@@ -104,29 +109,31 @@ export type SessionAgent = z.output<typeof agent>;
 
 export const agentSessionTreeSchema = agentSessionSchema
   .extend({
-    main: sessionSumsSchema.describe('Of the agent that talks to the person.'),
-    tree: z.array(agent).describe('The agents that were started in it, in the order of their first turns.'),
+    main: sessionSumsSchema.describe('The sums of the agent that talks to the person.'),
+    tree: z.array(agent).describe('The agents that were started in the session, in the order of their first turns.'),
   })
   .meta({ id: 'AgentSessionTree', description: 'A session of a coding agent with its agents.' });
 
 /**
  * `GET /agent-sessions?limit=50&cursor=`, with one of the filters `user=`, `team=` and `key=`: agent sessions as
  * `{ data: AgentSession[], next? }`, the latest turn first. On the first page, running agent sessions come before all others.
- * `GET /agent-sessions/<id>`: one of them, with its agents. `GET /agent-sessions/<id>/turns?limit=100&cursor=`: its single requests, newest
- * first, as `{ data: UsageRequest[], next? }`.
+ * `GET /agent-sessions/<id>`: one agent session, with its agents. `GET /agent-sessions/<id>/turns?limit=100&cursor=`: its single requests,
+ * newest first, as `{ data: UsageRequest[], next? }`.
  */
 export type AgentSessionTree = z.output<typeof agentSessionTreeSchema>;
 
 export const ownerSumsSchema = z
   .object({
     owner: ownerSchema,
-    sessions: z.number().describe('Sessions that began.'),
-    agents: z.number().describe('Agents that were started in them.'),
+    sessions: z.number().describe('The number of sessions that began.'),
+    agents: z.number().describe('The number of agents that were started in these sessions.'),
     sums: sessionSumsSchema,
-    models: z.array(modelSums).describe('The dearest first.'),
-    keys: z.array(z.object({ key: named, sums: sessionSumsSchema })).describe('The dearest first.'),
+    models: z.array(modelSums).describe('The model with the highest cost comes first.'),
+    keys: z
+      .array(z.object({ key: named, sums: sessionSumsSchema }))
+      .describe('The key with the highest cost comes first.'),
   })
-  .meta({ id: 'AgentSessionSums', description: 'What the sessions of a team, or of a person, came to.' });
+  .meta({ id: 'AgentSessionSums', description: 'Sums over the sessions of a team, a person or a key.' });
 
 /**
  * `GET /agent-sessions/sums`: for each team that the person may see, the sums of its agent sessions in the days that are kept

@@ -8,10 +8,10 @@ import { webhookSchema } from './webhooks.ts';
 export const failingJobSchema = z
   .object({
     queue: z.string(),
-    id: z.string().describe('As `batch_0123-7`: what it is for.'),
-    failures: z.number().describe('Attempts that failed.'),
-    lastAt: z.number().exactOptional().describe('Milliseconds since 1970.'),
-    reason: z.string().describe('Why the last one failed.'),
+    id: z.string().describe('Names what the job is for, for example `batch_0123-7`.'),
+    failures: z.number().describe('The number of tries that failed.'),
+    lastAt: z.number().exactOptional().describe('The time of the last try, in milliseconds since 1970.'),
+    reason: z.string().describe('Why the last try failed.'),
   })
   .meta({ id: 'FailingJob' });
 
@@ -27,7 +27,7 @@ export const backgroundSchema = z
         active: z.number(),
         delayed: z
           .number()
-          .describe('Jobs that begin later: those that have failed, and those that wait for something.'),
+          .describe('The number of jobs that begin later, because they have failed or wait for something.'),
       }),
     ),
     failing: z.array(failingJobSchema),

@@ -3,8 +3,8 @@ import { z } from 'zod';
 /*
  * The contract between the console's pages and its API: batches and files. The rules of `account.ts` apply.
  *
- * Their owner is written as `user:<id>`, `team:<id>` or, for a router key, `key:<id>`. A person sees their own and those of their teams. An
- * administrator sees all. Only its owner, which is a person or the owners of a team, reads the content of a file.
+ * The owner of a batch or file is written as `user:<id>`, `team:<id>` or, for a router key, `key:<id>`. A person sees their own batches and
+ * files, and those of their teams. An administrator sees all. Only the person, or the owners of the team, may read the content of a file.
  *
  * Pages upload files and create batches at the API of a client format, as the signed-in person.
  */
@@ -21,15 +21,15 @@ export const batchSchema = z
   .object({
     id: z.string(),
     owner: ownerSchema,
-    endpoint: z.string().describe('What its lines are sent to, as `/v1/chat/completions`.'),
+    endpoint: z.string().describe('The endpoint that serves its lines, for example `/v1/chat/completions`.'),
     model: z.string().exactOptional().describe('The model that its first line asks for.'),
     state: z.enum(['validating', 'running', 'finishing', 'ended', 'failed']),
     createdAt: time,
     runningAt: time.exactOptional(),
     endedAt: time.exactOptional(),
-    expiresAt: time.describe('What is not done by then expires.'),
-    cancelledAt: time.exactOptional().describe('When it was asked to be cancelled.'),
-    total: z.number().describe('Lines; 0 until they are counted.'),
+    expiresAt: time.describe('The time at which its unfinished lines expire.'),
+    cancelledAt: time.exactOptional().describe('The time at which somebody cancelled it. Running lines may end later.'),
+    total: z.number().describe('The number of lines. 0 until they are counted.'),
     succeeded: z.number(),
     errored: z.number(),
     cancelled: z.number(),
@@ -42,7 +42,7 @@ export const batchSchema = z
     paused: z
       .object({ reason: z.string(), until: time })
       .exactOptional()
-      .describe('While its lines wait for a limit: which one, in words, and when they are tried again.'),
+      .describe('Present while its lines wait for a limit: the limit, in words, and when the lines are tried again.'),
     outputFile: z.string().exactOptional().describe('Id of the file with its results.'),
     errorFile: z.string().exactOptional(),
     mayCancel: z.boolean(),
@@ -51,8 +51,8 @@ export const batchSchema = z
   .meta({ id: 'Batch' });
 
 /**
- * `GET /batches?owner=<owner>&limit=<1..500>&after=<id>`: `{ batches: Batch[], more: boolean }`, the newest first. With `after`, these are
- * the batches that follow this one. `GET /batches/open` (admins): all batches that have not ended, the next to expire first, at most 200.
+ * `GET /batches?owner=<owner>&limit=<1..500>&after=<id>`: `{ batches: Batch[], more: boolean }`, the newest first. With `after`, only the
+ * batches that are older than that batch. `GET /batches/open` (admins): at most 200 unfinished batches, the next to expire first.
  * `GET /batches/<id>`: a BatchDetails. `POST /batches/<id>/cancel` answers the batch.
  */
 export type Batch = z.output<typeof batchSchema>;
@@ -64,7 +64,7 @@ export const batchDetailsSchema = batchSchema
     problems: z
       .array(z.object({ code: z.string(), message: z.string().exactOptional(), line: z.number().exactOptional() }))
       .describe(
-        'What is wrong with its input: why it has failed. The message may quote the input, and is there for those who may read it.',
+        'The errors of its input, because of which it has failed. A message may quote the input, and is absent for people who may not read the input.',
       ),
     firstErrors: z
       .array(z.object({ code: z.string(), line: z.number().exactOptional() }))
@@ -76,7 +76,11 @@ export type BatchDetails = z.output<typeof batchDetailsSchema>;
 
 export const ownedFileSchema = z
   .object({
-    id: z.string().describe('As it is stored: APIs show it with a prefix of their own, and take it with `file-`.'),
+    id: z
+      .string()
+      .describe(
+        'The id without a prefix. The APIs of client formats add their own prefix to it, and accept it with `file-`.',
+      ),
     name: z.string(),
     purpose: z.string(),
     bytes: z.number(),
@@ -94,7 +98,7 @@ export const fileListSchema = z
     more: z.boolean(),
     use: z
       .object({ bytes: z.number(), maxBytes: z.number(), files: z.number(), maxFiles: z.number() })
-      .describe('What all files of the owner take, uploads included, and may take.'),
+      .describe('The bytes and number of all files of the owner, including uploads, and the maximum of both.'),
     mayRead: z.boolean(),
     mayDelete: z.boolean(),
   })

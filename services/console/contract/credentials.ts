@@ -10,10 +10,14 @@ const time = z.number().describe('Milliseconds since 1970.');
 
 export const workerCredentialSchema = z
   .object({
-    name: z.string().describe('Its workers are called `<name>.<worker>`. Only one valid credential has it.'),
+    name: z
+      .string()
+      .describe(
+        'Workers with the credential are called `<name>.<worker>`. No other valid credential has the same name.',
+      ),
     tier: z.enum(tiers),
     issuedAt: time,
-    expiresAt: time.exactOptional().describe('Absent: it is valid until it is revoked.'),
+    expiresAt: time.exactOptional().describe('Absent: the credential is valid until it is revoked.'),
     revokedAt: time.exactOptional(),
   })
   .meta({ id: 'WorkerCredential' });
@@ -28,7 +32,7 @@ export const createdWorkerCredentialSchema = z
     command: z
       .string()
       .describe(
-        'Starts a worker beside a file `<name>.creds` with that content. It has the address at which this ingress reaches NATS.',
+        'The command that starts a worker in a folder with a file `<name>.creds` of that content. It contains the address at which this ingress reaches NATS.',
       ),
   })
   .meta({ id: 'CreatedWorkerCredential' });
@@ -46,7 +50,7 @@ export interface NewWorkerCredential {
 export const revokedWorkerCredentialSchema = z
   .object({
     credential: workerCredentialSchema,
-    instruction: z.string().describe('What is left to do so that the servers refuse it, for a person.'),
+    instruction: z.string().describe('What a person still has to do so that the NATS servers refuse the credential.'),
   })
   .meta({ id: 'RevokedWorkerCredential' });
 

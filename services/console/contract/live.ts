@@ -8,8 +8,8 @@ import { tiers, type Tier } from '#shared/core/tier.ts';
  * The contract between the console's pages and its API: the running cluster. The rules of `account.ts` apply.
  *
  * `GET /live` is a stream of server-sent events, `event: overview|workers|queue|failures|refused`. Each event contains the whole state of
- * its kind. It is sent at once, and then after changes, at most once a second. A page that requests `GET /live?changes` gets only the
- * changed workers after the first event, as `event: workers-changed` with a WorkersChange.
+ * its kind. The events are sent at once, and again after changes, at most once a second. A page that requests `GET /live?changes` gets only
+ * the changed workers after its first `event: workers`, as `event: workers-changed` with a WorkersChange.
  */
 
 const time = z.number().describe('Milliseconds since 1970.');
@@ -36,8 +36,8 @@ export interface Overview {
 
 /**
  * A failed request with its time, its code of the error table, and its worker. Never contains a sentence of an upstream, which may quote
- * the prompt. `event: failures` contains the last 50, newest first. An administrator gets everybody's. A member gets those of requests with
- * their personal keys and from their own pages. Failures of team keys are in the team's usage.
+ * the prompt. `event: failures` contains the last 50 failures, newest first. An administrator gets the failures of everybody. A member gets
+ * those of requests with their personal keys and from their own pages. Failures of team keys are in the team's usage.
  */
 export interface Failure {
   at: number;
@@ -81,27 +81,31 @@ export const workerSchema = z
       .string()
       .exactOptional()
       .describe(
-        'Why it takes no jobs, or few, as `failing: upstream_failed`; or why it is ejected: `slow`, or the code of the error that its jobs ended with.',
+        'Why the worker takes no jobs or few jobs, for example `failing: upstream_failed`; or why it is ejected: `slow`, or the error code that its jobs ended with.',
       ),
     missedHeartbeats: z
       .number()
-      .describe('Heartbeats, one a second, that have not arrived; after three the worker counts as lost.'),
+      .describe(
+        'The number of heartbeats, one a second, that have not arrived. After three the worker counts as lost.',
+      ),
     safeToStop: z
       .literal(true)
       .exactOptional()
-      .describe('It was drained, or is being stopped, and has no job left: its machine can be stopped.'),
+      .describe('The worker was drained or is being stopped, and has no job left. Its machine can be stopped.'),
     lastFor: z
       .array(z.string())
       .exactOptional()
       .describe('The models and tools that no other worker takes requests for now.'),
     startedAt: time,
     joinedAt: time.describe(
-      'When this ingress came to know it, in milliseconds since 1970: it joined, or came back after it was lost.',
+      'The time, in milliseconds since 1970, at which this ingress first saw the worker, or saw it again after it was lost.',
     ),
     ejection: z
       .object({ model: z.string(), reason: z.string(), at: time, endedAt: time.exactOptional() })
       .exactOptional()
-      .describe('The latest since it joined, with the model or tool and why. Over once it has `endedAt`.'),
+      .describe(
+        'The last ejection since the worker joined, with its model or tool and its reason. `endedAt` is absent while it lasts.',
+      ),
     version: z.string(),
     host: z.string().exactOptional(),
   })
@@ -115,30 +119,32 @@ export const goneWorkerSchema = z
     host: z.string().exactOptional(),
     version: z.string(),
     serves: z.array(z.string()).describe('The first ten names of its models and tools.'),
-    servedNames: z.number().describe('How many there were.'),
+    servedNames: z.number().describe('The number of its models and tools.'),
     startedAt: time,
-    joinedAt: time.describe('When this ingress came to know it, in milliseconds since 1970.'),
+    joinedAt: time.describe('The time, in milliseconds since 1970, at which this ingress first saw the worker.'),
     goneAt: time,
     why: z
       .enum(['drained', 'left', 'restarted', 'lost'])
       .describe(
-        '`drained`: it left after it had taken nothing new and its last job was over; `left`: it left before; `restarted`: another process has taken its place; `lost`: no heartbeat came for 3.3 seconds.',
+        '`drained`: the worker left after a drain, when its last job had ended; `left`: it left before that; `restarted`: another process has taken its place; `lost`: no heartbeat came for 3.3 seconds.',
       ),
-    jobs: z.number().describe('Jobs that it had then. They were given to others where that was possible.'),
+    jobs: z
+      .number()
+      .describe('The number of jobs that it had when it was gone. Where possible, other workers got them.'),
     state: z.enum(workerStates).describe('Its last state.'),
-    reason: z.string().exactOptional().describe('Why it took no jobs, or few, at the end.'),
-    isBack: z.literal(true).exactOptional().describe('A worker of this id is connected again.'),
+    reason: z.string().exactOptional().describe('Why it took no jobs or few jobs at the end.'),
+    isBack: z.literal(true).exactOptional().describe('A worker with this id is connected again.'),
   })
   .meta({ id: 'GoneWorker' });
 
 /**
- * `GET /workers/gone`: the workers that have gone within a day, newest first; at most 1,000, and each at most for the last five times that
- * it has gone. Each ingress answers what it has seen since its start.
+ * `GET /workers/gone`: the workers that left or were lost within a day, newest first. Contains at most 1,000 entries, and at most the last
+ * five of a worker that was gone several times. Each ingress answers what it has seen since its start.
  */
 export type GoneWorker = z.output<typeof goneWorkerSchema>;
 
 /**
- * `GET /workers`: the workers that are connected. `POST /workers/<id>/drain` (admins): the worker finishes its jobs and takes no new ones
+ * `GET /workers`: the workers that are connected. `POST /workers/<id>/drain` (admins): the worker finishes its jobs and takes no new jobs
  * until `POST /workers/<id>/undrain` or its next start. Both answer the worker's new state, a LiveWorkerFacts. After a drain, its `lastFor`
  * names the models and tools that nobody serves without this worker.
  */
@@ -163,7 +169,7 @@ export const servedModelSchema = z
   .object({
     id: z.string(),
     kind: z.enum(['auto', 'model', 'registered']),
-    operations: z.array(z.enum(modelOperations)).describe('What it can be asked for.'),
+    operations: z.array(z.enum(modelOperations)).describe('The operations that the model can be asked for.'),
     capabilities: z.array(z.custom<Capability>().meta({ type: 'string' })),
     contextWindow: z.number().exactOptional(),
     maxOutput: z.number().exactOptional(),
@@ -175,27 +181,31 @@ export const servedModelSchema = z
         price: z
           .object({ input: z.number(), output: z.number() })
           .exactOptional()
-          .describe('US dollars per million tokens, where it is one model that has a price.'),
+          .describe(
+            'US dollars per million tokens. Absent if the tier serves several models, or its model has no price.',
+          ),
         unpriced: z
           .array(z.string())
           .exactOptional()
-          .describe('Models of the tiers `cloud` and `cli` that have no price: no cost is counted for them.'),
+          .describe(
+            'The models without a price, for which no cost is counted. Present only for the tiers `cloud` and `cli`.',
+          ),
         speed: z
           .object({
-            firstTokenMs: z.number().describe('Time to the first token, from when the request came.'),
+            firstTokenMs: z.number().describe('Milliseconds from the arrival of the request to the first token.'),
             tokensPerSecond: z.number(),
-            answers: z.number().describe('Answers that were measured.'),
+            answers: z.number().describe('The number of answers that were measured.'),
           })
           .exactOptional()
           .describe(
-            'Medians of the last 50 streamed answers within an hour, as this ingress has measured them; where it is one model.',
+            'Medians of the last 50 streamed answers within an hour, measured by this ingress. Absent if the tier serves several models.',
           ),
       }),
     ),
     notPermitted: z
       .literal(true)
       .exactOptional()
-      .describe('The person may not ask for it in their own name, by their ceiling. A team may let them.'),
+      .describe("The person's ceiling forbids the model. A key of one of their teams may still permit it."),
   })
   .meta({ id: 'ServedModel' });
 

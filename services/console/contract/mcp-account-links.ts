@@ -4,9 +4,9 @@
 
 /**
  * `GET /connections`: the MCP servers to which people link accounts, each with the state of the signed-in person's link.
- * `POST /connections/<server>` answers `{ url }`, the address at which the person grants access. It redirects back to the page with
- * `state`, `code` or `error`, and possibly `iss`. `POST /connections` with these as an AuthorizationResponse links the account, and answers
- * `{ server }`. `DELETE /connections/<server>` unlinks it. 422 `not_connected` says why one of these was not possible.
+ * `POST /connections/<server>` answers `{ url }`, the address at which the person grants access. That address redirects back to the page
+ * with `state`, `code` or `error`, and possibly `iss`. `POST /connections` with these as an AuthorizationResponse links the account, and
+ * answers `{ server }`. `DELETE /connections/<server>` unlinks it. 422 `not_connected` says why an account could not be linked.
  */
 export interface McpAccountLink {
   server: string;

@@ -14,7 +14,7 @@ export interface WaitingProgram {
   createdAt: number;
 }
 
-/** `GET /programs`: the programs of the signed-in person; `DELETE /programs/<id>` signs one out. */
+/** `GET /programs`: the programs of the signed-in person; `DELETE /programs/<id>` signs a program out. */
 export interface SignedInProgram extends WaitingProgram {
   id: string;
   /** The team whose account the program uses; absent: the person's own. */

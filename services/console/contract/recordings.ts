@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { recordingFactsSchema } from '#shared/accounts/recordings/recording.ts';
 
 /*
- * The contract between the console's pages and its API: recorded requests. The rules of `account.ts` apply. The person of its key, the
- * owners of its team, and administrators see a recording. For all others it does not exist. Reading a recording of somebody else, or of a
- * team, writes an entry of the audit trail.
+ * The contract between the console's pages and its API: recorded requests. The rules of `account.ts` apply. A recording is visible to the
+ * person or the owners of the team whose key sent the request, and to administrators. For all others it does not exist. Reading a
+ * recording of somebody else, or of a team, writes an entry into the audit trail.
  */
 
 const time = z.number().describe('Milliseconds since 1970.');
@@ -12,14 +12,14 @@ const time = z.number().describe('Milliseconds since 1970.');
 /** The switch by which requests are recorded. */
 export const recordingStateSchema = z
   .object({
-    of: z.enum(['key', 'team']).describe('What is switched to having its requests recorded.'),
+    of: z.enum(['key', 'team']).describe('Whether recording is switched on for the key or for the team.'),
     by: z
       .string()
       .exactOptional()
-      .describe('The name of whoever has switched it on. Absent: it is not known any more.'),
+      .describe('The name of the person who has switched recording on. Absent: the name is no longer known.'),
     since: time,
   })
-  .meta({ id: 'RecordingState', description: 'That requests are recorded, who has switched that on, and since when.' });
+  .meta({ id: 'RecordingState', description: 'For what recording is switched on, by whom, and since when.' });
 
 export type RecordingState = z.output<typeof recordingStateSchema>;
 
@@ -31,29 +31,34 @@ export const recordingSwitchSchema = recordingStateSchema
   })
   .meta({ id: 'RecordingSwitch' });
 
-/**
- * `GET /recording-switches`: those of the person's keys, of their teams, and of single keys of these teams, whose requests are recorded.
- */
+/** `GET /recording-switches`: the switches that are on, of the person's keys, of their teams, and of single keys of these teams. */
 export type RecordingSwitchAnswer = z.output<typeof recordingSwitchSchema>;
 
 export const recordingSchema = recordingFactsSchema
   .extend({
     storedAs: z
       .string()
-      .describe('The owner of what its key stores, to be named where several recordings have one id.'),
+      .describe(
+        'The owner of what the key of the request stores. Send it to select one of several recordings with the same id.',
+      ),
     expiresAt: time,
-    recordedBy: z.string().describe('The name of the person, the team or the router key.'),
+    recordedBy: z.string().describe('The name of the person, team or router key that the request came from.'),
   })
   .meta({ id: 'Recording', description: 'A recorded request, without its content.' });
 
-/** `GET /recordings?owner=&key=&session=&limit=&cursor=`: the newest first. `DELETE /recordings/<request id>?storedAs=`. */
+/**
+ * `GET /recordings?owner=&key=&session=&limit=&cursor=`: recorded requests, newest first. `DELETE /recordings/<request id>?storedAs=`
+ * deletes one.
+ */
 export type Recording = z.output<typeof recordingSchema>;
 
 export const wholeRecordingSchema = recordingSchema
   .extend({
-    request: z.string().describe('The body of the request. A form is the JSON that it is read as, files in base64.'),
+    request: z.string().describe('The body of the request. A form is written as JSON, with its files in base64.'),
     answer: z.string().describe('The answer, as it was sent.'),
-    answerEncoding: z.enum(['utf8', 'base64']).describe('How `answer` stands here: what is no text is in base64.'),
+    answerEncoding: z
+      .enum(['utf8', 'base64'])
+      .describe('The encoding of `answer`: an answer that is not text is in base64.'),
   })
   .meta({ id: 'WholeRecording', description: 'A recorded request with its content.' });
 

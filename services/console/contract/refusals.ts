@@ -7,7 +7,7 @@ const refusedBy = z.object({
   key: z
     .object({ id: z.string(), name: z.string() })
     .exactOptional()
-    .describe('The id `other` stands for keys that came when as many were counted apart as may be.'),
+    .describe('The id `other` stands for all keys that came after the maximum number of keys was counted separately.'),
   owner: z.object({ kind: z.enum(['user', 'team']), id: z.string(), name: z.string() }).exactOptional(),
 });
 
@@ -22,8 +22,11 @@ export const refusalSampleSchema = refusedBy
     id: z.string(),
     code: z.string(),
     status: z.number().describe('The HTTP status of the code in the error table.'),
-    model: z.string().optional().describe('What it asked for, where that was read and looks like a name.'),
-    message: z.string().optional().describe("The error's sentence, where nothing of the request can be in it."),
+    model: z
+      .string()
+      .optional()
+      .describe('The model that the request asked for. Absent if it was not read or does not look like a name.'),
+    message: z.string().optional().describe("The error's message. Absent if it could quote the request."),
   })
   .meta({ id: 'RefusalSample', description: 'A single refused request.' });
 
@@ -41,12 +44,16 @@ export const refusalReportSchema = z
           name: z.string(),
           count: z.number(),
           steps: z.array(z.number()),
-          rows: z.array(refusedBy.extend({ code: z.string(), count: z.number() })).describe('Its ten largest parts.'),
+          rows: z
+            .array(refusedBy.extend({ code: z.string(), count: z.number() }))
+            .describe('The ten largest parts of the group.'),
         }),
       )
-      .describe('The largest first; `id` and `name` of `code` are the code of the error table.'),
+      .describe('The largest group comes first. With `by=code`, `id` and `name` are the code of the error table.'),
     total: z.number(),
-    samples: z.array(refusalSampleSchema).describe('A few of the newest, of each key and code one a minute at most.'),
+    samples: z
+      .array(refusalSampleSchema)
+      .describe('A few of the newest refused requests: of each key and code, at most one per minute.'),
   })
   .meta({ id: 'RefusalReport' });
 

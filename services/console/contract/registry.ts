@@ -13,18 +13,18 @@ export const registryStateSchema = z
       .describe(
         '`file`: `ROUTER_CONFIG` names a file, which is the whole registry; `none`: no version has been stored, so the registry is empty.',
       ),
-    readOnly: z.boolean().describe('Whether it can only be read here.'),
-    version: z.number().describe('The number of the newest version; 0 for a file, and when there is none.'),
-    etag: z.string().describe('Differs when the registry differs.'),
+    readOnly: z.boolean().describe('Whether the API can only read the registry.'),
+    version: z.number().describe('The number of the newest version. 0 for a file, and if there is no version.'),
+    etag: z.string().describe('Changes whenever the registry changes.'),
     config: config.describe(
-      'What it says. Of a file: the sections that name models and prices, as the others may contain secrets.',
+      'The registry as JSON. Of a file, only the sections that name models and prices, because the others may contain secrets.',
     ),
-    text: z.string().exactOptional().describe('As it was written, with its comments. Absent for a file.'),
+    text: z.string().exactOptional().describe('The registry as it was written, with its comments. Absent for a file.'),
     inUse: z
       .number()
       .exactOptional()
       .describe(
-        'The version that this node uses, where it is another one: the newest cannot be read by its release, or not yet.',
+        'The version that this node uses, if it does not use the newest: it has not read that version yet, or its release cannot.',
       ),
   })
   .meta({ id: 'Registry' });
@@ -35,7 +35,7 @@ export const registryStateSchema = z
  * `PUT /registry` with a RegistryChange stores a new version, which all nodes use within a second, and answers as `GET` does. 400 with the
  * field (such as `models.fast.targets.0.model`) and what is wrong with it; 409 `registry_changed` when `basedOn` is not the newest version
  * (412 for `If-Match`), and 409 `registry_read_only` when a file is the registry. `POST /registry/revert` `{ version, basedOn? }` stores
- * the text of an earlier version again, as a new one.
+ * the text of an earlier version again, as a new version.
  */
 export type RegistryState = z.output<typeof registryStateSchema>;
 
@@ -53,8 +53,8 @@ export interface RegistryChange extends RegistryInput {
 
 export const registryProblemSchema = z
   .object({
-    field: z.string().exactOptional().describe('As `models.fast.targets.0.model`.'),
-    line: z.number().exactOptional().describe('Of the text, from 1.'),
+    field: z.string().exactOptional().describe('For example `models.fast.targets.0.model`.'),
+    line: z.number().exactOptional().describe('The number of the line in the text, from 1.'),
     message: z.string(),
   })
   .meta({ id: 'RegistryProblem' });
@@ -72,10 +72,10 @@ export const registryVersionFactsSchema = z
   .object({
     version: z.number(),
     at: z.number().describe('Milliseconds since 1970.'),
-    by: z.object({ id: z.string(), name: z.string() }).describe('Who stored it.'),
+    by: z.object({ id: z.string(), name: z.string() }).describe('The person who stored the version.'),
     note: z.string().exactOptional(),
-    revertOf: z.number().exactOptional().describe('The version whose text it has again.'),
-    bytes: z.number().describe('Of the text.'),
+    revertOf: z.number().exactOptional().describe('The earlier version whose text was stored again as this version.'),
+    bytes: z.number().describe('The size of the text.'),
   })
   .meta({ id: 'RegistryVersionFacts' });
 

@@ -10,18 +10,20 @@ export const personsSessionSchema = z
     id: z.string(),
     current: z.literal(true).exactOptional().describe('The session of this request.'),
     startedAt: z.number().describe('Milliseconds since 1970.'),
-    usedAt: z.number().describe('Of its last request, to the minute.'),
-    address: z.string().exactOptional().describe('The network address that it was opened from.'),
-    browser: z.string().describe('As `Firefox on Linux`.'),
+    usedAt: z.number().describe('The time of its last request, in milliseconds since 1970, to the minute.'),
+    address: z.string().exactOptional().describe('The network address that the session was opened from.'),
+    browser: z.string().describe('For example `Firefox on Linux`.'),
     provider: z
       .string()
       .exactOptional()
-      .describe('The identity provider that has opened it. Absent: a password or a link has.'),
+      .describe(
+        'The identity provider at which the session was opened. Absent: it was opened with a password or a link.',
+      ),
   })
   .meta({ id: 'Session' });
 
 /**
- * `GET /sessions`: the sign-in sessions of the signed-in person; `DELETE /sessions/<id>` ends one. `GET /users/<id>/sessions` and
+ * `GET /sessions`: the sign-in sessions of the signed-in person; `DELETE /sessions/<id>` ends a session. `GET /users/<id>/sessions` and
  * `DELETE /users/<id>/sessions/<session>`: the same for any person (admins).
  */
 export type ListedSignInSession = z.output<typeof personsSessionSchema>;

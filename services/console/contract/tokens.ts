@@ -15,29 +15,35 @@ export const adminTokenSchema = z
     scopes: z.array(z.enum(adminScopes)),
     createdAt: time,
     expiresAt: time,
-    lastUsedAt: time.exactOptional().describe('To the minute.'),
+    lastUsedAt: time.exactOptional().describe('The time of the last request with the token, to the minute.'),
     owner: z
       .object({ id: z.string(), name: z.string() })
       .exactOptional()
-      .describe('The person who made it, whose rights it has. Absent: a command line has made it.'),
-    madeAt: z.string().exactOptional().describe('The command line, as `ada@workstation`.'),
-    madeWith: z.string().exactOptional().describe('Id of the token with which it was made, and with which it ends.'),
+      .describe('The person who made the token and whose rights the token has. Absent: a command line made it.'),
+    madeAt: z.string().exactOptional().describe('The command line that made the token, for example `ada@workstation`.'),
+    madeWith: z
+      .string()
+      .exactOptional()
+      .describe('Id of the token that made this token. When it ends, this token ends.'),
   })
   .meta({ id: 'AdminToken' });
 
 /** The admin token with which a request is sent. */
 export const ownAdminTokenSchema = adminTokenSchema
-  .extend({ role: z.enum(userRoles).describe('What the person is, or `admin` for a token of a command line.') })
+  .extend({ role: z.enum(userRoles).describe('The role of the person. `admin` for the token of a command line.') })
   .meta({ id: 'OwnAdminToken' });
 
 /**
- * `GET /tokens`: the admin tokens of the signed-in person; all for an admin. `POST /tokens` with a NewAdminToken answers `{ token, raw }`.
- * `DELETE /tokens/<id>` revokes one.
+ * `GET /tokens`: the admin tokens of the signed-in person; for an admin, all tokens. `POST /tokens` with a NewAdminToken answers
+ * `{ token, raw }`. `DELETE /tokens/<id>` revokes a token.
  */
 export type AdminToken = z.output<typeof adminTokenSchema>;
 
 export const createdAdminTokenSchema = z
-  .object({ token: adminTokenSchema, raw: z.string().describe('The token itself. It is shown only this once.') })
+  .object({
+    token: adminTokenSchema,
+    raw: z.string().describe('The token with its secret. It is shown only this once.'),
+  })
   .meta({ id: 'CreatedAdminToken' });
 
 /** Without `expiresInDays` the token expires after 90 days. */

@@ -12,7 +12,7 @@ const count = z.number().exactOptional();
 /** The period of sums. Requests belong to the period in which they began. */
 export const period = {
   from: time.describe('The beginning of the period, in milliseconds since 1970.'),
-  to: time.describe('Its end, which is not in it.'),
+  to: time.describe('The end of the period, in milliseconds since 1970. This millisecond is not part of it.'),
 };
 
 export const totalsSchema = z
@@ -20,9 +20,9 @@ export const totalsSchema = z
     requests: z.number(),
     failed: z.number(),
     cancelled: z.number(),
-    promptTokens: z.number().describe('Input tokens, cached ones included.'),
+    promptTokens: z.number().describe('Input tokens, including cached tokens.'),
     cachedTokens: z.number(),
-    completionTokens: z.number().describe('Output tokens, thinking included.'),
+    completionTokens: z.number().describe('Output tokens, including thinking.'),
     reasoningTokens: z.number(),
     cost: z.number().describe('US dollars.'),
     images: z.number().describe('Pictures made.'),
@@ -61,7 +61,7 @@ const hourSumsSchema = z
     completionTokens: z.number(),
     cost: z.number().describe('US dollars.'),
   })
-  .meta({ id: 'UsageHour', description: 'What requests of an hour came to.' });
+  .meta({ id: 'UsageHour', description: 'Sums over the requests of an hour.' });
 
 export const usageHoursSchema = z
   .object({
@@ -69,7 +69,7 @@ export const usageHoursSchema = z
     times: z.array(time).describe('The start of each hour, oldest first.'),
     groups: z
       .array(z.object({ id: z.string(), name: z.string(), totals: hourSumsSchema, steps: z.array(hourSumsSchema) }))
-      .describe('Those with the most requests first. `other` stands for those that were counted together.'),
+      .describe('The group with the most requests comes first. `other` stands for all that were counted together.'),
   })
   .meta({ id: 'UsageHours' });
 
@@ -84,9 +84,9 @@ const attemptSchema = z
     worker: z.string(),
     offered: z
       .boolean()
-      .describe('Whether it was offered to the worker; otherwise the worker claimed it from the queue.'),
-    waitMs: z.number().describe('Since when it waited for this attempt.'),
-    givenMs: z.number().describe('When the worker was offered or granted it.'),
+      .describe('Whether the job was offered to the worker. Otherwise the worker claimed it from the queue.'),
+    waitMs: z.number().describe('When the job began to wait for this attempt.'),
+    givenMs: z.number().describe('When the job was offered or granted to the worker.'),
     begunMs: z.number().optional().describe('When the worker showed that it had begun.'),
     firstMs: z.number().optional().describe('When the first piece of the answer came.'),
     endMs: z.number(),
@@ -109,12 +109,12 @@ export const usageRequestSchema = z
     owner: z.object({ kind: z.enum(['user', 'team']), id: z.string(), name: z.string() }).exactOptional(),
     format: z.string().describe('The client format.'),
     operation: z.string(),
-    asked: z.string().describe('The name that the client asked for; `model` is the one that served.'),
-    purpose: z.string().optional().describe('What it was sent for, where known.'),
+    asked: z.string().describe('The name that the client asked for. `model` is the model that served.'),
+    purpose: z.string().optional().describe('What the request was sent for, if that is known.'),
     turn: z
       .object({
         program: z.enum(agentPrograms),
-        session: z.string().describe('What its client calls the session.'),
+        session: z.string().describe('What the client calls the session.'),
         agent: z.string().optional(),
         parent: z.string().optional(),
         type: z.string().optional(),
@@ -122,16 +122,20 @@ export const usageRequestSchema = z
         tools: z
           .object({ ms: z.number(), longest: z.array(z.object({ name: z.string(), ms: z.number() })) })
           .optional()
-          .describe("The client's own tools before it, in milliseconds: all of them, and those that took longest."),
+          .describe(
+            "Milliseconds that the client's own tools took before the request: in all, and those that took longest.",
+          ),
       })
       .optional()
-      .describe('The session of a coding agent that it was a turn of, where it named one.'),
+      .describe('The session of a coding agent that the request was a turn of. Absent if it named no session.'),
     sessionId: z.string().exactOptional().describe('The id of that session.'),
     recorded: z
       .literal(true)
       .optional()
-      .describe('That its prompt and answer were recorded; the recording may be gone by now. Absent: they were not.'),
-    rule: z.string().optional().describe('Where in the registry the rule stands that chose the model, if one did.'),
+      .describe(
+        'Its prompt and answer were recorded. The recording may be deleted by now. Absent: they were not recorded.',
+      ),
+    rule: z.string().optional().describe('The place in the registry of the rule that chose the model, if a rule did.'),
     model: z.string().optional(),
     tier: z.enum(tiers).optional(),
     worker: z.string().optional(),
@@ -153,23 +157,29 @@ export const usageRequestSchema = z
     timeline: z
       .array(attemptSchema)
       .optional()
-      .describe('Its attempts, oldest first: of many, the first ones and the last. Absent if there were none.'),
-    cursor: z.string().exactOptional().describe('`before` of the requests behind it.'),
+      .describe(
+        'Its attempts, oldest first; of many attempts, only the first few and the last. Absent if there were none.',
+      ),
+    cursor: z.string().exactOptional().describe('Send it as `before` for the requests that follow in the list.'),
   })
   .meta({ id: 'UsageRequest' });
 
 /**
  * `GET /usage/requests?before=<cursor>&limit=50` with the same filters, `outcome=`, `code=`, `recorded=true|false`, `from=` and `to=`:
- * single requests, newest first, as a RequestPage. `after=<newest>` answers those that have ended since. `GET /usage/requests/<id>`: the
- * requests with this id. `GET /usage/export?format=csv|json` with `from`, `to` and the same filters streams all of them.
+ * single requests, newest first, as a RequestPage. `after=<newest>` answers the requests that have ended since then.
+ * `GET /usage/requests/<id>`: the requests with this id. `GET /usage/export?format=csv|json` with `from`, `to` and the same filters streams
+ * all requests.
  */
 export type UsageRequest = z.output<typeof usageRequestSchema>;
 
 export const requestPageSchema = z
   .object({
     requests: z.array(usageRequestSchema),
-    next: z.string().exactOptional().describe('`before` of the next page.'),
-    newest: z.string().exactOptional().describe('`after` of what comes later; on the first page.'),
+    next: z.string().exactOptional().describe('Send it as `before` for the next page.'),
+    newest: z
+      .string()
+      .exactOptional()
+      .describe('Send it as `after` for the requests that end later. Present only on the first page.'),
   })
   .meta({ id: 'UsageRequests' });
 
@@ -177,15 +187,18 @@ export type RequestPage = z.output<typeof requestPageSchema>;
 
 const percentilesSchema = z
   .object({ p50: z.number(), p95: z.number() })
-  .meta({ id: 'Percentiles', description: 'Milliseconds, from counts by class: within about a tenth of the value.' });
+  .meta({
+    id: 'Percentiles',
+    description: 'Percentiles in milliseconds. They are estimated, and are off by at most about a tenth.',
+  });
 
 const thingSchema = z.object({
   id: z.string(),
   name: z.string(),
-  owner: z.string().exactOptional().describe('Of a key: the name of the person or team that it belongs to.'),
+  owner: z.string().exactOptional().describe('For a key, the name of the person or team that the key belongs to.'),
   requests: z.number(),
   failed: z.number(),
-  tokens: z.number().describe('Of input and output.'),
+  tokens: z.number().describe('Input and output tokens together.'),
   cost: z.number().describe('US dollars.'),
 });
 
@@ -196,14 +209,14 @@ export const usageOverviewSchema = z
     span: z.enum(['1h', '24h', '7d']),
     ...period,
     stepMs: z.number(),
-    times: z.array(time).describe('The start of each step, oldest first; the last one has begun.'),
+    times: z.array(time).describe('The start of each step, oldest first. The last step has not ended yet.'),
     steps: z.array(totalsSchema),
     totals: totalsSchema,
-    firstTokenMs: percentilesSchema.exactOptional().describe('Absent where no request had a first token.'),
+    firstTokenMs: percentilesSchema.exactOptional().describe('Absent if no request had a first token.'),
     totalMs: percentilesSchema.exactOptional(),
     models: z
       .array(thingSchema)
-      .describe('The ten with the most requests. `other` stands for those that were counted together.'),
+      .describe('The ten models with the most requests. `other` stands for all models that were counted together.'),
     keys: z.array(thingSchema),
     workers: z.array(thingSchema),
   })
@@ -219,7 +232,7 @@ export const limitUseSchema = z
   .object({
     party: z
       .string()
-      .describe('As `key:<id>`, `user:<id>`, `team:<id>`. Of keys that were made in place of each other, the newest.'),
+      .describe('`key:<id>`, `user:<id>` or `team:<id>`. Of keys that have replaced one another, the newest key.'),
     name: z.string(),
     limits: z.array(
       z.object({ name: z.string(), limit: z.number(), used: z.number(), resetsAt: time.exactOptional() }),
@@ -245,14 +258,16 @@ export const priceSchema = z
     asOf: z
       .string()
       .exactOptional()
-      .describe('The day as of which the price is known, as `2026-11-01`. Absent where the registry file has none.'),
+      .describe(
+        'The day as of which the price is known, for example `2026-11-01`. Absent if the registry file names no day.',
+      ),
     source: z.enum(['shipped', 'changed']),
   })
   .meta({
     id: 'Price',
     description:
-      'US dollars per million tokens, and where there are such, per picture, second, million characters or web search.',
+      'US dollars per million tokens, and where a model has such prices, per picture, second, million characters or web search.',
   });
 
-/** `GET /prices`; `PUT /prices/<model>` overrides the price of the shipped table, and `DELETE` undoes that (admins). */
+/** `GET /prices`; `PUT /prices/<model>` replaces the price of the shipped table, and `DELETE /prices/<model>` undoes that (admins). */
 export type Price = z.output<typeof priceSchema>;

@@ -8,7 +8,9 @@ const time = z.number().describe('Milliseconds since 1970.');
 
 export const webhookSettingsSchema = z.object({
   url: z.string(),
-  events: z.array(z.string()).describe('Types of events, as `batch.completed`, and groups of them, as `batch.*`.'),
+  events: z
+    .array(z.string())
+    .describe('Types of events such as `batch.completed`, and groups of types such as `batch.*`.'),
   description: z.string().exactOptional(),
 });
 
@@ -21,11 +23,14 @@ export const webhookSchema = webhookSettingsSchema
     owner: z
       .object({ id: z.string(), name: z.string() })
       .exactOptional()
-      .describe("The person or team it belongs to. Absent for the router's."),
+      .describe('The person or team that the webhook belongs to. Absent for a webhook of the router.'),
     enabled: z.boolean(),
-    disabledReason: z.string().exactOptional().describe('Why the router has disabled it. Absent when a person did.'),
+    disabledReason: z
+      .string()
+      .exactOptional()
+      .describe('Why the router has disabled the webhook. Absent if a person has disabled it.'),
     createdAt: time,
-    createdBy: z.string().exactOptional().describe('The name of the person who created it.'),
+    createdBy: z.string().exactOptional().describe('The name of the person who created the webhook.'),
   })
   .meta({ id: 'Webhook' });
 
@@ -38,10 +43,13 @@ export const webhookSchema = webhookSettingsSchema
 export type Webhook = z.output<typeof webhookSchema>;
 
 export const webhookWithSecretSchema = z
-  .object({ webhook: webhookSchema, secret: z.string().describe('It is shown only this once.') })
+  .object({
+    webhook: webhookSchema,
+    secret: z.string().describe('The secret that signs events. It is shown only this once.'),
+  })
   .meta({ id: 'WebhookWithSecret' });
 
-/** The body of `POST /webhooks`. Admins may create those of the router and of other people, owners of a team those of the team. */
+/** The body of `POST /webhooks`. Admins may create webhooks of the router and of other people, and owners of a team those of the team. */
 export interface NewWebhook extends WebhookSettings {
   kind: 'router' | 'user' | 'team';
   teamId?: string;
@@ -51,12 +59,12 @@ export interface NewWebhook extends WebhookSettings {
 
 export const deliverySchema = z
   .object({
-    id: z.string().describe('As the receiver sees it in `webhook-id`.'),
+    id: z.string().describe('The id that the receiver gets in the header `webhook-id`.'),
     event: z.object({ id: z.string(), type: z.string() }),
     state: z.enum(['pending', 'delivered', 'dead']),
-    attempts: z.number().describe('Attempts so far.'),
+    attempts: z.number().describe('The number of tries so far.'),
     createdAt: time,
-    nextAt: time.exactOptional().describe('When it is tried next.'),
+    nextAt: time.exactOptional().describe('The time of the next try.'),
     endedAt: time.exactOptional(),
     last: z
       .object({ at: time, ms: z.number(), status: z.number().exactOptional(), error: z.string().exactOptional() })
@@ -65,8 +73,8 @@ export const deliverySchema = z
   .meta({ id: 'Delivery' });
 
 /**
- * `GET /webhooks/<id>/deliveries?state=<state>&limit=<1..500>`: the newest first. `POST /webhooks/<id>/test` sends a test event and answers
- * its pending delivery. `POST /webhooks/<id>/repeat` `{ deliveries? }` sends these deliveries again, or all dead ones, and answers
- * `{ repeated }`; 409 while the webhook is disabled.
+ * `GET /webhooks/<id>/deliveries?state=<state>&limit=<1..500>`: deliveries, newest first. `POST /webhooks/<id>/test` sends a test event and
+ * answers its pending delivery. `POST /webhooks/<id>/repeat` `{ deliveries? }` sends these deliveries again, or all dead deliveries, and
+ * answers `{ repeated }`; 409 while the webhook is disabled.
  */
 export type Delivery = z.output<typeof deliverySchema>;

@@ -3,14 +3,15 @@ import { computePercentiles } from '#shared/core/metrics/latency-classes.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import type { Overview, QueuedLane, RefusalCounts } from '../contract/live.ts';
 
+/** The number of seconds that an overview covers. */
 const seconds = 60;
 
 /**
- * Adds up the stats of all ingress nodes. Seconds are counted back from the time of each message. No message is older than a few
- * seconds, so the nodes' clocks need not agree.
+ * Adds up the stats of all ingress nodes. The last second of a node is the one in which it sent its stats. The stats are at most a few
+ * seconds old, so the clocks of the nodes need not agree.
  */
 export function addUpOverview(stats: readonly IngressStats[]): Overview {
-  const firstTokenMs = percentiles(stats.map(({ firstToken }) => firstToken));
+  const firstTokenMs = addUpPercentiles(stats.map(({ firstToken }) => firstToken));
   return {
     requestsPerSecond: addSeries(stats.map(({ requests }) => requests)),
     tokensPerSecond: addSeries(stats.map(({ tokens }) => tokens)),
@@ -34,7 +35,7 @@ export function addUpQueue(stats: readonly IngressStats[]): QueuedLane[] {
   return [...lanes.values()].sort((a, b) => b.waiting - a.waiting);
 }
 
-/** Returns the refused requests of all ingress nodes, by reason, the most frequent of the last hour first. */
+/** Returns the numbers of refused requests of all ingress nodes, by error code. The most frequent code of the last hour comes first. */
 export function addUpRefusals(stats: readonly IngressStats[]): RefusalCounts[] {
   const sums = new Map<string, RefusalCounts>();
   for (const { code, minute, hour } of stats.flatMap(({ refused }) => refused)) {
@@ -58,7 +59,7 @@ function addByTier(counts: readonly Partial<Record<Tier, number>>[]): Partial<Re
   return sums;
 }
 
-function percentiles(counts: readonly (readonly number[])[]): Overview['firstTokenMs'] {
+function addUpPercentiles(counts: readonly (readonly number[])[]): Overview['firstTokenMs'] {
   return computePercentiles(
     Array.from({ length: firstTokenBoundsMs.length + 1 }, (_, index) =>
       counts.reduce((sum, each) => sum + (each[index] ?? 0), 0),

@@ -4,11 +4,11 @@ import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.t
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Milliseconds after the request in which a worker must announce its new state. */
-const answerMs = 3_000;
+const announceMs = 3_000;
 
 const pollMs = 20;
 
-/** Drains or undrains a worker and waits until it announces the new state. Returns undefined when it does not do so in time. */
+/** Drains or undrains a worker, and waits until it announces the new state. Returns undefined if no announcement comes in time. */
 export async function drainWorker(
   broker: Broker,
   workers: LiveWorkers,
@@ -18,7 +18,7 @@ export async function drainWorker(
   const address = workers.get(id)?.address;
   if (!address) return undefined;
   broker.publish(broker.subjects.drain(address), command);
-  const deadline = performance.now() + answerMs;
+  const deadline = performance.now() + announceMs;
   while (performance.now() < deadline) {
     const worker = workers.get(id);
     if (worker && (worker.announcement.draining ?? false) === (command === 'drain')) return worker;

@@ -4,16 +4,16 @@ import type { IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { addUpOverview, addUpQueue, addUpRefusals } from './add-up-stats.ts';
 import { VisibleFailures, type Viewer } from './visible-failures.ts';
 import type { LiveWorkerFacts } from '../contract/live.ts';
-import { allWorkerFacts } from './worker-facts.ts';
-import { SentWorkers } from './worker-texts.ts';
+import { listWorkerFacts } from './worker-facts.ts';
+import { SentWorkers } from './sent-workers.ts';
 
-/** The events that are the same for every viewer, besides those of the workers. */
+/** The kinds of events that are the same for every viewer. The events of the workers are too, but are sent as changes. */
 const sharedKinds = ['overview', 'queue'] as const;
 type SharedKind = (typeof sharedKinds)[number];
 
-/** The events that depend on the viewer. */
-const ownKinds = ['failures', 'refused'] as const;
-type OwnKind = (typeof ownKinds)[number];
+/** The kinds of events that depend on the viewer. */
+const viewerKinds = ['failures', 'refused'] as const;
+type ViewerKind = (typeof viewerKinds)[number];
 
 const tickMs = 1_000;
 
@@ -26,28 +26,28 @@ const maxStreams = 500;
 /** One sign-in session may have this many open streams. Each visible page has one. */
 const maxStreamsOfSession = 8;
 
-/** Bytes that may wait for a page that reads too slowly. If there are more, its stream is cut, and the page connects again. */
+/** Bytes that may wait for a page that reads too slowly. If more bytes wait, the stream is cut, and the page connects again. */
 const maxUnreadBytes = 4 * 1024 * 1024;
 
 /** Milliseconds after which an ended stream whose last bytes are not read is destroyed. */
 const stalledMs = 30_000;
 
 /** Makes a page that lost its stream connect again after a second. */
-const retry = 'retry: 1000\n\n';
+const retryField = 'retry: 1000\n\n';
 
 export interface PageStream {
   response: ServerResponse;
   session: string;
   viewer: Viewer;
-  /** Whether the page accepts the changes of the workers. A page that was loaded before an update may not: it gets all workers again. */
+  /** Whether the page accepts `workers-changed`. A page loaded from an older release may not, and gets all workers after each change. */
   takesChanges: boolean;
   /** Returns the person of the sign-in session with their present role; undefined once the session has ended. */
   currentViewer: () => Promise<Viewer | undefined>;
 }
 
 interface Listener extends PageStream {
-  /** The last events sent to this viewer. */
-  sent: Record<OwnKind, string>;
+  /** The last event of each kind that was sent to this viewer. */
+  sent: Record<ViewerKind, string>;
 }
 
 /** The events of one tick, each serialized at most once for all viewers that may see it. */
@@ -78,9 +78,10 @@ export class LiveFeed {
     this.#stats = stats;
   }
 
+  /** Returns whether a sign-in session may open another stream now. */
   hasRoom(session: string): boolean {
-    const own = [...this.#listeners].filter((listener) => listener.session === session).length;
-    return this.#listeners.size < maxStreams && own < maxStreamsOfSession;
+    const streamsOfSession = [...this.#listeners].filter((listener) => listener.session === session).length;
+    return this.#listeners.size < maxStreams && streamsOfSession < maxStreamsOfSession;
   }
 
   /** Begins a stream of server-sent events that ends when the page leaves, the sign-in session ends or the feed closes. */
@@ -91,8 +92,9 @@ export class LiveFeed {
       'cache-control': 'no-store, no-transform',
       'x-accel-buffering': 'no',
     });
-    // A page whose stream has just ended connects again, on the same connection if possible. It must reach another ingress.
-    if (this.#isClosed) return void response.end(retry);
+    // A page whose stream has just ended connects again, on the same connection if possible. The stream ends here too, so that the page
+    // tries again until it reaches another ingress.
+    if (this.#isClosed) return void response.end(retryField);
     const snapshot = this.#read();
     if (this.#listeners.size === 0) {
       // Pages that connect later begin with the workers of the last tick, so that all pages get the same changes.
@@ -101,16 +103,16 @@ export class LiveFeed {
       this.#lastHeartbeat = performance.now();
       this.#timer = setInterval(() => this.#tick(), tickMs);
     }
-    const sent = ownEvents(snapshot, viewer);
+    const sent = toViewerEvents(snapshot, viewer);
     const listener: Listener = { ...page, sent };
     this.#listeners.add(listener);
     response.once('close', () => this.#remove(listener));
     const events = [
-      ...sharedKinds.map((kind) => eventOf(kind, snapshot.shared[kind])),
-      eventOf('workers', this.#workersSent.toJson()),
-      ...ownKinds.map((kind) => eventOf(kind, sent[kind])),
+      ...sharedKinds.map((kind) => toEvent(kind, snapshot.shared[kind])),
+      toEvent('workers', this.#workersSent.toJson()),
+      ...viewerKinds.map((kind) => toEvent(kind, sent[kind])),
     ];
-    response.write(`${retry}${events.join('')}`);
+    response.write(`${retryField}${events.join('')}`);
   }
 
   /** Ends all streams. New streams end at once. */
@@ -120,7 +122,10 @@ export class LiveFeed {
     clearInterval(this.#timer);
   }
 
-  /** Ends a stream. The response closes only when everything was read. A write before that would be an uncaught error. */
+  /**
+   * Ends a stream. The response closes only when everything was read. The listener is removed at once, because a write to the response
+   * before that would be an uncaught error.
+   */
   #dismiss(listener: Listener): void {
     const { response } = listener;
     this.#remove(listener);
@@ -146,7 +151,7 @@ export class LiveFeed {
   }
 
   #readWorkers(): LiveWorkerFacts[] {
-    return allWorkerFacts(this.#workers, performance.now()).sort(
+    return listWorkerFacts(this.#workers, performance.now()).sort(
       (one, other) => one.startedAt - other.startedAt || one.id.localeCompare(other.id),
     );
   }
@@ -157,32 +162,36 @@ export class LiveFeed {
     const changed = sharedKinds.filter((kind) => this.#sent.get(kind) !== shared[kind]);
     for (const kind of changed) this.#sent.set(kind, shared[kind]);
     const isHeartbeat = performance.now() - this.#lastHeartbeat > heartbeatMs;
-    const text = changed.map((kind) => eventOf(kind, shared[kind])).join('') + (isHeartbeat ? ': alive\n\n' : '');
-    const workers = this.#workersEvents();
+    const text = changed.map((kind) => toEvent(kind, shared[kind])).join('') + (isHeartbeat ? ': alive\n\n' : '');
+    const workers = this.#createWorkersEvent();
     if (isHeartbeat) this.#checkSessions();
     for (const listener of this.#listeners) {
-      const own = ownEvents(snapshot, listener.viewer);
-      const news = ownKinds.filter((kind) => own[kind] !== listener.sent[kind]);
-      listener.sent = own;
-      const events = text + workers(listener) + news.map((kind) => eventOf(kind, own[kind])).join('');
+      const viewerEvents = toViewerEvents(snapshot, listener.viewer);
+      const changedKinds = viewerKinds.filter((kind) => viewerEvents[kind] !== listener.sent[kind]);
+      listener.sent = viewerEvents;
+      const events = text + workers(listener) + changedKinds.map((kind) => toEvent(kind, viewerEvents[kind])).join('');
       if (events === '') continue;
       if (listener.response.writableLength > maxUnreadBytes) listener.response.destroy();
       else listener.response.write(events);
     }
   }
 
-  /** Creates the workers' event for each listener. The text is built once for all listeners that accept the same kind. */
-  #workersEvents(): (listener: Listener) => string {
+  /**
+   * Returns a function that gives the event of the workers for a listener; empty if no worker has changed. The text is built once for all
+   * listeners that accept the same kind of event.
+   */
+  #createWorkersEvent(): (listener: Listener) => string {
     const change = this.#workersSent.next(this.#readWorkers());
     if (change === undefined) return () => '';
-    const changes = eventOf('workers-changed', change);
-    let whole: string | undefined;
-    return ({ takesChanges }) => (takesChanges ? changes : (whole ??= eventOf('workers', this.#workersSent.toJson())));
+    const changes = toEvent('workers-changed', change);
+    let allWorkers: string | undefined;
+    return ({ takesChanges }) =>
+      takesChanges ? changes : (allWorkers ??= toEvent('workers', this.#workersSent.toJson()));
   }
 
   /**
-   * Ends streams whose sign-in session has ended, and updates the person's role, which may have changed here or on another ingress. When
-   * the session cannot be read, the stream stays open.
+   * Ends streams whose sign-in session has ended, and updates the person's role, which may have changed here or on another ingress. If a
+   * session cannot be read, its stream stays open.
    */
   #checkSessions(): void {
     this.#lastHeartbeat = performance.now();
@@ -198,10 +207,10 @@ export class LiveFeed {
   }
 }
 
-function ownEvents({ failures, refused }: Snapshot, viewer: Viewer): Record<OwnKind, string> {
-  return { failures: failures.textFor(viewer), refused: viewer.isAdmin ? refused : '[]' };
+function toViewerEvents({ failures, refused }: Snapshot, viewer: Viewer): Record<ViewerKind, string> {
+  return { failures: failures.serializeFor(viewer), refused: viewer.isAdmin ? refused : '[]' };
 }
 
-function eventOf(kind: SharedKind | OwnKind | 'workers' | 'workers-changed', data: string): string {
+function toEvent(kind: SharedKind | ViewerKind | 'workers' | 'workers-changed', data: string): string {
   return `event: ${kind}\ndata: ${data}\n\n`;
 }

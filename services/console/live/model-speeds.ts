@@ -15,7 +15,7 @@ const answerTtlMs = 3_600_000;
 const minStreamMs = 50;
 
 /** The measurements of one answer. `at` is a time of `performance.now()`. */
-interface Measured {
+interface Measurement {
   at: number;
   firstTokenMs: number;
   tokensPerSecond: number;
@@ -25,14 +25,15 @@ interface Measured {
 export interface ModelSpeed {
   /** Milliseconds from the arrival of the request to the first token. */
   firstTokenMs: number;
-  /** Output tokens per second, from the first one on. */
+  /** Output tokens per second, from the first token on. */
   tokensPerSecond: number;
+  /** The number of answers that were measured. */
   answers: number;
 }
 
 /** The speed of each model, as this ingress has measured it within the last hour. */
 export class ModelSpeeds {
-  readonly #answers = new LRUCache<string, Measured[]>({ max: maxModels });
+  readonly #answers = new LRUCache<string, Measurement[]>({ max: maxModels });
 
   /** Counts the answer of a finished job, if it streamed. */
   add({ attempt, queuedAt, firstByteAt, endedAt, end }: JobReport): void {
@@ -40,7 +41,7 @@ export class ModelSpeeds {
     if (!attempt || firstByteAt === undefined || tokens === 0) return;
     const streamedMs = endedAt - firstByteAt;
     if (streamedMs < minStreamMs) return;
-    const key = keyOf(attempt.worker.announcement.tier, attempt.placement.model);
+    const key = toKey(attempt.worker.announcement.tier, attempt.placement.model);
     const answers = this.#answers.get(key) ?? [];
     answers.push({
       at: endedAt,
@@ -51,23 +52,23 @@ export class ModelSpeeds {
     this.#answers.set(key, answers);
   }
 
-  /** Returns the speed of a model; undefined when it has streamed no answer here within the last hour. */
-  of(tier: Tier, model: string, now = performance.now()): ModelSpeed | undefined {
-    const answers = (this.#answers.peek(keyOf(tier, model)) ?? []).filter(({ at }) => now - at <= answerTtlMs);
+  /** Returns the speed of a model on a tier; undefined if the model has streamed no answer here within the last hour. */
+  find(tier: Tier, model: string, now = performance.now()): ModelSpeed | undefined {
+    const answers = (this.#answers.peek(toKey(tier, model)) ?? []).filter(({ at }) => now - at <= answerTtlMs);
     if (answers.length === 0) return undefined;
     return {
-      firstTokenMs: Math.round(median(answers.map(({ firstTokenMs }) => firstTokenMs))),
-      tokensPerSecond: Math.round(median(answers.map(({ tokensPerSecond }) => tokensPerSecond)) * 10) / 10,
+      firstTokenMs: Math.round(computeMedian(answers.map(({ firstTokenMs }) => firstTokenMs))),
+      tokensPerSecond: Math.round(computeMedian(answers.map(({ tokensPerSecond }) => tokensPerSecond)) * 10) / 10,
       answers: answers.length,
     };
   }
 }
 
-function keyOf(tier: Tier, model: string): string {
+function toKey(tier: Tier, model: string): string {
   return `${tier} ${model}`;
 }
 
-function median(values: readonly number[]): number {
+function computeMedian(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other);
   const middle = (sorted.length - 1) / 2;
   return ((sorted[Math.floor(middle)] ?? 0) + (sorted[Math.ceil(middle)] ?? 0)) / 2;

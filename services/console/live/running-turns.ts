@@ -2,7 +2,7 @@ import { maxTurns, type RunningTurnStats } from '#shared/broker/contract/ingress
 import type { Job } from '#shared/broker/dispatch/job.ts';
 
 /** Returns the turns of agent sessions among the jobs, in the order of the jobs. A request that several jobs serve counts once. */
-export function runningTurns(
+export function listRunningTurns(
   jobs: Iterable<Pick<Job, 'request' | 'queuedAt' | 'state' | 'attempt'>>,
 ): RunningTurnStats[] {
   const turns = new Map<string, RunningTurnStats>();

@@ -13,37 +13,37 @@ interface PooledModel {
   model: LivePool['models'][number];
 }
 
-/** The prices and speeds of models, which workers do not announce. Absent functions leave them out. */
+/** Finds the prices and speeds of models, which workers do not announce. What an absent function would find is left out. */
 export interface ModelFacts {
   priceOf?: (tier: Tier, model: string) => Pick<TokenPrice, 'input' | 'output'> | undefined;
   speedOf?: (tier: Tier, model: string) => ModelSpeed | undefined;
 }
 
-/** Returns the models that clients can request: `auto`, the registry's names, then all others by name. */
-export function servedModels(
+/** Returns the models that clients can request: `auto`, then the registry's names, then all other models, each sorted by name. */
+export function listServedModels(
   pools: Iterable<LivePool>,
   { models, auto }: Pick<Registry, 'models' | 'auto'>,
-  known: ModelFacts = {},
+  facts: ModelFacts = {},
 ): ServedModel[] {
   const pooled = [...pools].flatMap((pool) => pool.models.map((model): PooledModel => ({ pool, model })));
   const byId = Map.groupBy(pooled, ({ model }) => model.id);
   const registered = Object.entries(models).flatMap(([name, { targets }]) => {
-    const reached = targets.flatMap(({ model, tier }) =>
+    const reachable = targets.flatMap(({ model, tier }) =>
       (byId.get(model) ?? []).filter(({ pool }) => tier === undefined || pool.tier === tier),
     );
-    return reached.length === 0 ? [] : [describe(name, 'registered', reached, known)];
+    return reachable.length === 0 ? [] : [describeModel(name, 'registered', reachable, facts)];
   });
-  const plain = Array.from(byId, ([id, each]) => describe(id, 'model', each, known)).filter(
+  const unregistered = Array.from(byId, ([id, each]) => describeModel(id, 'model', each, facts)).filter(
     ({ id }) => !Object.hasOwn(models, id),
   );
-  const automatic = pooled.filter(
+  const autoModels = pooled.filter(
     ({ pool, model: { id } }) =>
       auto.tiers.some((tier) => tier === pool.tier) && !auto.except.includes(id) && (auto.only?.includes(id) ?? true),
   );
   return [
-    ...(automatic.length === 0 ? [] : [describe('auto', 'auto', automatic, known)]),
+    ...(autoModels.length === 0 ? [] : [describeModel('auto', 'auto', autoModels, facts)]),
     ...registered.sort(byName),
-    ...plain.sort(byName),
+    ...unregistered.sort(byName),
   ];
 }
 
@@ -54,20 +54,20 @@ export function markNotPermitted(
 ): ServedModel[] {
   return models.map((each) => {
     const lanes = each.servedBy.flatMap(({ tier, models: names }) => names.map((name) => ({ tier, name })));
-    // For a name on the key's list, all its targets may serve. `auto` chooses only among the models on the list.
+    // If a name is on the key's list, all targets of the name may serve. `auto` chooses only among the models on the list.
     const isServed = lanes.some(({ tier, name }) => allowsLane(tier, each.kind === 'auto' ? name : undefined));
     return allowsName(each.id) && isServed ? each : { ...each, notPermitted: true };
   });
 }
 
-function describe(
+function describeModel(
   id: string,
   kind: ServedModel['kind'],
   pooled: readonly PooledModel[],
-  known: ModelFacts,
+  facts: ModelFacts,
 ): ServedModel {
-  const contextWindow = largest(pooled.map(({ model }) => model.contextWindow));
-  const maxOutput = largest(pooled.map(({ model }) => model.maxOutput));
+  const contextWindow = findLargest(pooled.map(({ model }) => model.contextWindow));
+  const maxOutput = findLargest(pooled.map(({ model }) => model.maxOutput));
   const tiers = Map.groupBy(pooled, ({ pool }) => pool.tier);
   return {
     id,
@@ -79,22 +79,24 @@ function describe(
     servedBy: Array.from(tiers, ([tier, each]) => {
       const names = [...new Set(each.map(({ model }) => model.id))].sort();
       const workers = new Set(each.flatMap(({ pool }) => [...pool.workers])).size;
-      return { tier, workers, models: names, ...costAndSpeed(tier, names, known) };
+      return { tier, workers, models: names, ...findCostAndSpeed(tier, names, facts) };
     }),
   };
 }
 
-type Served = ServedModel['servedBy'][number];
+type ServingTier = ServedModel['servedBy'][number];
 
-/** Returns the names of a tier's models whose cost is not counted. If the tier serves only one model, returns its price and speed, too. */
-function costAndSpeed(
+/**
+ * Returns the names of a tier's models whose cost is not counted and, if the tier serves only one model, the price and speed of that model.
+ */
+function findCostAndSpeed(
   tier: Tier,
   names: readonly string[],
   { priceOf, speedOf }: ModelFacts,
-): Pick<Served, 'price' | 'speed' | 'unpriced'> {
-  const [only = '', ...others] = names;
-  const price = others.length === 0 ? priceOf?.(tier, only) : undefined;
-  const speed = others.length === 0 ? speedOf?.(tier, only) : undefined;
+): Pick<ServingTier, 'price' | 'speed' | 'unpriced'> {
+  const [onlyModel = '', ...others] = names;
+  const price = others.length === 0 ? priceOf?.(tier, onlyModel) : undefined;
+  const speed = others.length === 0 ? speedOf?.(tier, onlyModel) : undefined;
   const isPaid = priceOf !== undefined && (tier === 'cloud' || tier === 'cli');
   const unpriced = isPaid ? names.filter((name) => priceOf(tier, name) === undefined) : [];
   return {
@@ -108,7 +110,7 @@ function byName(a: ServedModel, b: ServedModel): number {
   return a.id.localeCompare(b.id);
 }
 
-function largest(values: readonly (number | undefined)[]): number | undefined {
-  const known = values.filter((value) => value !== undefined);
-  return known.length === 0 ? undefined : Math.max(...known);
+function findLargest(values: readonly (number | undefined)[]): number | undefined {
+  const facts = values.filter((value) => value !== undefined);
+  return facts.length === 0 ? undefined : Math.max(...facts);
 }

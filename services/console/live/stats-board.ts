@@ -3,7 +3,7 @@ import { onIngressStats, publishIngressStats, type IngressStats } from '#shared/
 
 const statsMs = 1_000;
 
-/** An ingress counts as gone this many milliseconds after its last stats. They are three missed messages and some slack. */
+/** An ingress counts as gone this many milliseconds after its last stats, which is after three missed messages and some slack. */
 const goneAfterMs = 3_300;
 
 const maxIngresses = 1_000;
@@ -16,7 +16,7 @@ export class StatsBoard {
   constructor(
     broker: Broker,
     ingress: string,
-    read: () => IngressStats,
+    readStats: () => IngressStats,
     onStats: (from: string, stats: IngressStats) => void,
   ) {
     const unsubscribe = onIngressStats(broker, (from, stats) => {
@@ -25,7 +25,7 @@ export class StatsBoard {
         this.#received.set(from, { stats, at: performance.now() });
       }
     });
-    const timer = setInterval(() => publishIngressStats(broker, ingress, read()), statsMs);
+    const timer = setInterval(() => publishIngressStats(broker, ingress, readStats()), statsMs);
     this.#stop = () => {
       clearInterval(timer);
       unsubscribe();
@@ -33,7 +33,7 @@ export class StatsBoard {
   }
 
   /** Returns the last stats of each live ingress. */
-  current(): IngressStats[] {
+  listCurrent(): IngressStats[] {
     const oldest = performance.now() - goneAfterMs;
     for (const [ingress, { at }] of this.#received) if (at < oldest) this.#received.delete(ingress);
     return Array.from(this.#received.values(), ({ stats }) => stats);

@@ -5,12 +5,13 @@ import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import { countWaitingByLane, countWaitingByTier, countUnplaced } from '#shared/broker/dispatch/waiting-counts.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { ModelSpeeds } from './model-speeds.ts';
-import { runningTurns } from './running-turns.ts';
+import { listRunningTurns } from './running-turns.ts';
 import { firstTokenBoundsMs, type Failure, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { isFault, type ErrorCode } from '#shared/core/errors.ts';
 import { findLatencyClass } from '#shared/core/metrics/latency-classes.ts';
 import { RecentSums } from '#shared/core/metrics/recent-sums.ts';
 
+/** The number of failures that the stats contain at most. */
 const maxFailures = 20;
 
 const seconds = 60;
@@ -21,7 +22,7 @@ const minutes = 60;
  * milliseconds since 1970.
  */
 export class StatsMeter {
-  readonly modelTimes = new ModelSpeeds();
+  readonly modelSpeeds = new ModelSpeeds();
   readonly #jobs: () => Iterable<Job>;
   readonly #requests = new RecentSums(seconds);
   readonly #tokens = new RecentSums(seconds);
@@ -42,11 +43,11 @@ export class StatsMeter {
    */
   countJob(requestId: string, { kind, ownerId }: Pick<KeyIdentity, 'kind' | 'ownerId'>, report: JobReport): void {
     const { queuedAt, firstByteAt, endedAt, attempt, state, end, error } = report;
-    const second = secondOf(endedAt);
-    this.modelTimes.add(report);
+    const second = toSecond(endedAt);
+    this.modelSpeeds.add(report);
     this.#requests.add(second, 1);
     if (firstByteAt !== undefined) this.#firstToken[computeLatencyClass(firstByteAt - queuedAt)]?.add(second, 1);
-    if (end) this.#countTokens(end.usage.completionTokens, secondOf(firstByteAt ?? endedAt), second);
+    if (end) this.#countTokens(end.usage.completionTokens, toSecond(firstByteAt ?? endedAt), second);
     const tier = attempt?.worker.announcement.tier;
     if (state === 'done' && tier) this.#countServed(tier, Math.floor(second / 60));
     if (!error) return;
@@ -65,15 +66,16 @@ export class StatsMeter {
 
   /** Counts a request that was refused before a worker got it. */
   countRefusal(code: ErrorCode): void {
-    const second = secondOf(performance.now());
+    const second = toSecond(performance.now());
     let sums = this.#refused.get(code);
     if (!sums) this.#refused.set(code, (sums = { seconds: new RecentSums(seconds), minutes: new RecentSums(minutes) }));
     sums.seconds.add(second, 1);
     sums.minutes.add(Math.floor(second / 60), 1);
   }
 
+  /** Returns the counts of the last complete seconds and minutes, and the state of the jobs now. */
   read(): IngressStats {
-    const second = secondOf(performance.now());
+    const second = toSecond(performance.now());
     const minute = Math.floor(second / 60);
     const jobs = [...this.#jobs()];
     return {
@@ -97,7 +99,7 @@ export class StatsMeter {
       unplaced: countUnplaced(jobs),
       waitingByTier: countWaitingByTier(jobs),
       refused: this.#readRefused(second),
-      turns: runningTurns(jobs),
+      turns: listRunningTurns(jobs),
       failures: [...this.#failures],
     };
   }
@@ -110,7 +112,11 @@ export class StatsMeter {
     })).filter(({ hour }) => hour > 0);
   }
 
-  /** Spreads an answer's tokens over the seconds in which it streamed, because their number is known only at its end. */
+  /**
+   * Spreads the tokens of an answer over the seconds in which the answer streamed, because the number of tokens is known only at the end.
+   * @param from the second of the first token
+   * @param to the second of the end
+   */
   #countTokens(tokens: number, from: number, to: number): void {
     const begin = Math.max(from, to - seconds);
     const share = tokens / (to - from + 1);
@@ -131,6 +137,6 @@ function computeLatencyClass(milliseconds: number): number {
   return Math.min(findLatencyClass(milliseconds), firstTokenBoundsMs.length);
 }
 
-function secondOf(time: number): number {
+function toSecond(time: number): number {
   return Math.floor((performance.timeOrigin + time) / 1000);
 }

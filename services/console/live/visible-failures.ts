@@ -11,8 +11,8 @@ export interface Viewer {
 type KeptFailure = IngressStats['failures'][number];
 
 /**
- * The last failures of all ingress nodes, as each viewer may see them. An administrator sees everybody's, and a member sees those of their
- * own requests. They are serialized at most once for all administrators and once for each member.
+ * The last failures of all ingress nodes, as each viewer may see them. An administrator sees all failures, and a member sees those of their
+ * own requests. The failures are serialized at most once for all administrators and once for each member.
  */
 export class VisibleFailures {
   readonly #all: readonly KeptFailure[];
@@ -25,19 +25,19 @@ export class VisibleFailures {
   }
 
   /** Returns the JSON of a `Failure[]`, newest first. */
-  textFor({ userId, isAdmin }: Viewer): string {
-    const whose = isAdmin ? undefined : userId;
-    let text = this.#texts.get(whose);
+  serializeFor({ userId, isAdmin }: Viewer): string {
+    const viewerKey = isAdmin ? undefined : userId;
+    let text = this.#texts.get(viewerKey);
     if (text === undefined) {
       const visible = isAdmin ? this.#all : (this.#byUser.get(userId) ?? []);
-      text = JSON.stringify(visible.slice(0, maxFailures).map(asSent));
-      this.#texts.set(whose, text);
+      text = JSON.stringify(visible.slice(0, maxFailures).map(withoutPerson));
+      this.#texts.set(viewerKey, text);
     }
     return text;
   }
 }
 
-/** Removes the person of the request. */
-function asSent({ at, requestId, code, model, tier, worker }: KeptFailure): Failure {
+/** Returns a failure without the id of the person who sent the request. */
+function withoutPerson({ at, requestId, code, model, tier, worker }: KeptFailure): Failure {
   return { at, requestId, code, model, tier, worker };
 }

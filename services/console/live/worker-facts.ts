@@ -3,32 +3,32 @@ import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { PastEjection } from '#shared/broker/dispatch/workers/worker-health.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import type { LiveWorkerFacts, WorkerState } from '../contract/live.ts';
-import { lastWorkers } from './last-workers.ts';
+import { findLastWorkers } from './last-workers.ts';
 
-/** The part of a second by which a heartbeat may be late before it counts as missed. */
-const lateHeartbeat = 0.5;
+/** Seconds by which a heartbeat may be late before it counts as missed. */
+const heartbeatSlack = 0.5;
 
 /**
  * Returns all workers as the pages show them.
  * @param now a time of `performance.now()`
  */
-export function allWorkerFacts(workers: Pick<LiveWorkers, 'workers' | 'pools'>, now: number): LiveWorkerFacts[] {
-  const last = lastWorkers(workers.pools());
-  return Array.from(workers.workers(), (worker) => workerFacts(worker, now, last.get(worker.id)));
+export function listWorkerFacts(workers: Pick<LiveWorkers, 'workers' | 'pools'>, now: number): LiveWorkerFacts[] {
+  const last = findLastWorkers(workers.pools());
+  return Array.from(workers.workers(), (worker) => toWorkerFacts(worker, now, last.get(worker.id)));
 }
 
 /**
  * Returns a worker as the pages show it.
  * @param now a time of `performance.now()`
- * @param lastFor see `lastWorkers`
+ * @param lastFor the models and tools that only this worker serves
  */
-export function workerFacts(worker: LiveWorker, now: number, lastFor: string[] = []): LiveWorkerFacts {
+export function toWorkerFacts(worker: LiveWorker, now: number, lastFor: string[] = []): LiveWorkerFacts {
   const { id, announcement, joinedAt, lastHeartbeatAt, health } = worker;
   const { tier, pool, models, tools, slots, startedAt, version, host, reason } = announcement;
-  const busy = busySlots(worker);
+  const busy = countBusySlots(worker);
   const [ejection] = health.ejections();
-  const state = stateOf(worker);
-  const past = health.lastEjection;
+  const state = findState(worker);
+  const lastEjection = health.lastEjection;
   return {
     id,
     tier,
@@ -40,10 +40,10 @@ export function workerFacts(worker: LiveWorker, now: number, lastFor: string[] =
     state,
     ...(state === 'draining' && busy === 0 ? { safeToStop: true } : {}),
     ...(lastFor.length === 0 ? {} : { lastFor }),
-    missedHeartbeats: Math.max(0, Math.floor((now - lastHeartbeatAt) / 1000 - lateHeartbeat)),
+    missedHeartbeats: Math.max(0, Math.floor((now - lastHeartbeatAt) / 1000 - heartbeatSlack)),
     startedAt,
-    joinedAt: since1970(joinedAt),
-    ...(past === undefined ? {} : { ejection: ejectionFacts(past) }),
+    joinedAt: toUnixMs(joinedAt),
+    ...(lastEjection === undefined ? {} : { ejection: toEjectionFacts(lastEjection) }),
     version,
     ...(host === undefined ? {} : { host }),
     ...(reason === undefined ? {} : { reason }),
@@ -52,7 +52,7 @@ export function workerFacts(worker: LiveWorker, now: number, lastFor: string[] =
 }
 
 /** Returns the number of slots in use, according to this ingress. */
-export function busySlots({ announcement: { slots }, otherJobs: others, ownJobs }: LiveWorker): number {
+export function countBusySlots({ announcement: { slots }, otherJobs: others, ownJobs }: LiveWorker): number {
   return Math.min(slots, others + ownJobs);
 }
 
@@ -60,11 +60,11 @@ export function busySlots({ announcement: { slots }, otherJobs: others, ownJobs 
  * Returns a time in milliseconds since 1970.
  * @param time milliseconds of `performance.now()`
  */
-export function since1970(time: number): number {
+export function toUnixMs(time: number): number {
   return Math.round(performance.timeOrigin + time);
 }
 
-export function stateOf(worker: LiveWorker): WorkerState {
+export function findState(worker: LiveWorker): WorkerState {
   const { pool, announcement, health } = worker;
   const { draining, accepting, reason, slots } = announcement;
   if (pool.contract === undefined) return 'incompatible';
@@ -72,14 +72,14 @@ export function stateOf(worker: LiveWorker): WorkerState {
   if (isFailing(reason)) return 'failing';
   if (!accepting) return 'paused';
   if (health.isEjected()) return 'ejected';
-  return busySlots(worker) >= slots ? 'full' : 'serving';
+  return countBusySlots(worker) >= slots ? 'full' : 'serving';
 }
 
-function ejectionFacts({
+function toEjectionFacts({
   model,
   reason,
   at,
   endedAt,
 }: Readonly<PastEjection>): NonNullable<LiveWorkerFacts['ejection']> {
-  return { model, reason, at: since1970(at), ...(endedAt === undefined ? {} : { endedAt: since1970(endedAt) }) };
+  return { model, reason, at: toUnixMs(at), ...(endedAt === undefined ? {} : { endedAt: toUnixMs(endedAt) }) };
 }

@@ -1,17 +1,18 @@
 import type { LiveWorker, Loss } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import type { GoneWorker } from '../contract/live.ts';
-import { busySlots, since1970, stateOf } from './worker-facts.ts';
+import { countBusySlots, toUnixMs, findState } from './worker-facts.ts';
 
 /** At most this many departures of workers are remembered. */
-const maxGone = 1_000;
+const maxDepartures = 1_000;
 
-/** At most this many departures of one worker are remembered, because one that restarts again and again must not push out the others. */
-const maxOfOne = 5;
+/** At most this many departures of one worker are remembered, so that a worker that restarts again and again does not push out others. */
+const maxDeparturesOfWorker = 5;
 
-/** Milliseconds for which a worker is remembered. */
+/** Milliseconds for which a departure is remembered. */
 const rememberedMs = 86_400_000;
 
+/** The number of names of models and tools that are remembered of a worker. */
 const maxNames = 10;
 
 /**
@@ -20,7 +21,7 @@ const maxNames = 10;
  */
 export class WorkerHistory {
   readonly #workers: Pick<LiveWorkers, 'get'>;
-  /** The oldest first. */
+  /** The departures that are remembered, oldest first. */
   #gone: Omit<GoneWorker, 'isBack'>[] = [];
 
   constructor(workers: Pick<LiveWorkers, 'get' | 'onLost'>) {
@@ -40,24 +41,24 @@ export class WorkerHistory {
   }
 
   #add(worker: LiveWorker, loss: Loss): void {
-    const gone = factsOf(worker, loss);
-    const ofOne = this.#gone.filter(({ id }) => id === gone.id);
-    if (ofOne.length >= maxOfOne)
+    const gone = toFacts(worker, loss);
+    const departures = this.#gone.filter(({ id }) => id === gone.id);
+    if (departures.length >= maxDeparturesOfWorker)
       this.#gone.splice(
         this.#gone.findIndex(({ id }) => id === gone.id),
         1,
       );
-    if (this.#gone.length >= maxGone) this.#gone.shift();
+    if (this.#gone.length >= maxDepartures) this.#gone.shift();
     this.#gone.push(gone);
   }
 }
 
-function factsOf(worker: LiveWorker, loss: Loss): Omit<GoneWorker, 'isBack'> {
+function toFacts(worker: LiveWorker, loss: Loss): Omit<GoneWorker, 'isBack'> {
   const { id, announcement, joinedAt, pool } = worker;
   const { tier, startedAt, version, host, reason, models, tools } = announcement;
   const names = [...models.map((model) => model.id), ...tools.map(({ name }) => name)];
-  const jobs = busySlots(worker);
-  const state = stateOf(worker);
+  const jobs = countBusySlots(worker);
+  const state = findState(worker);
   return {
     id,
     tier,
@@ -67,16 +68,16 @@ function factsOf(worker: LiveWorker, loss: Loss): Omit<GoneWorker, 'isBack'> {
     serves: names.slice(0, maxNames),
     servedNames: names.length,
     startedAt,
-    joinedAt: since1970(joinedAt),
+    joinedAt: toUnixMs(joinedAt),
     goneAt: Date.now(),
-    why: whyOf(loss, state === 'draining' && jobs === 0),
+    why: toReason(loss, state === 'draining' && jobs === 0),
     jobs,
     state,
     ...(reason === undefined ? {} : { reason }),
   };
 }
 
-function whyOf(loss: Loss, isDrained: boolean): GoneWorker['why'] {
+function toReason(loss: Loss, isDrained: boolean): GoneWorker['why'] {
   switch (loss) {
     case 'left':
       return isDrained ? 'drained' : 'left';

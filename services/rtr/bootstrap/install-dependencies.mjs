@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lockHolder, takeLock } from '../../../shared/core/take-lock.mjs';
-import { missingDependencies } from './missing-dependencies.mjs';
+import { findMissingDependencies } from './missing-dependencies.mjs';
 
 /** Thrown when the dependencies cannot be installed. The message is written for the user. */
 export class InstallError extends Error {}
@@ -13,22 +13,23 @@ export class InstallError extends Error {}
 const lockTimeoutMs = 600_000;
 
 /**
- * Installs the versions of the lock file into `node_modules`, unless they are there. One process installs at a time, and the others wait.
+ * Installs the packages of the lock file into `node_modules`, unless all are installed. One process installs at a time, and the others
+ * wait.
  * @param {string} root folder of the project
  * @param {import('./missing-dependencies.mjs').Purpose} purpose
  * @throws {InstallError}
  */
 export async function installDependencies(root, purpose) {
-  if (missingDependencies(root, purpose).length === 0) return;
-  const running = lockHolder(join(root, '.rtr', 'up.lock'));
-  if (running !== undefined) {
+  if (findMissingDependencies(root, purpose).length === 0) return;
+  const clusterProcess = lockHolder(join(root, '.rtr', 'up.lock'));
+  if (clusterProcess !== undefined) {
     throw new InstallError(
-      `The dependencies have changed, but a cluster (process ${running}) runs on the installed ones: stop it first.`,
+      `The dependencies have changed, but a cluster (process ${clusterProcess}) runs on the installed ones: stop it first.`,
     );
   }
   const lock = await waitForLock(join(root, '.rtr', 'install.lock'));
   try {
-    const missing = missingDependencies(root, purpose);
+    const missing = findMissingDependencies(root, purpose);
     if (missing.length > 0) await install(root, missing.length);
   } finally {
     lock.release();
@@ -38,10 +39,10 @@ export async function installDependencies(root, purpose) {
 /** @param {string} file */
 async function waitForLock(file) {
   const deadline = Date.now() + lockTimeoutMs;
-  for (let announced = false; ; announced = true) {
+  for (let isAnnounced = false; ; isAnnounced = true) {
     const lock = takeInstallLock(file);
     if ('release' in lock) return lock;
-    if (!announced) console.error(`Waiting for another installation (process ${lock.holder}) to finish …`);
+    if (!isAnnounced) console.error(`Waiting for another installation (process ${lock.holder}) to finish …`);
     if (Date.now() > deadline)
       throw new InstallError(`Another installation (process ${lock.holder}) has not finished.`);
     await sleep(200);
@@ -69,15 +70,15 @@ function takeInstallLock(file) {
  */
 async function install(root, count) {
   console.error(`Installing dependencies (npm ci): ${count} packages are missing or have another version …`);
-  await runNpm(root, ['ci', '--include=dev', '--ignore-scripts', ...quiet]);
+  await runNpm(root, ['ci', '--include=dev', '--ignore-scripts', ...quietFlags]);
   const { allowScripts = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const allowed = Object.keys(allowScripts).filter((name) => allowScripts[name] === true);
-  if (allowed.length > 0) await runNpm(root, ['rebuild', ...allowed, ...quiet]);
+  if (allowed.length > 0) await runNpm(root, ['rebuild', ...allowed, ...quietFlags]);
 }
 
-const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
+const quietFlags = ['--no-audit', '--no-fund', '--loglevel=error'];
 
-/** Milliseconds that npm has to end after SIGTERM, before it is killed. */
+/** Milliseconds that npm has to end after SIGTERM. Then it is killed. */
 const stopMs = 5_000;
 
 /**

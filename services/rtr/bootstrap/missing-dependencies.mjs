@@ -3,19 +3,19 @@ import { join } from 'node:path';
 
 /**
  * @typedef {{ version?: string, integrity?: string, dev?: boolean, optional?: boolean, devOptional?: boolean }} Locked
- * @typedef {'all' | 'run' | 'run-with-node'} Purpose use of the packages: the services and the checks; the services; the services and the
- * packaged Node
+ * @typedef {'all' | 'run' | 'run-with-node'} Purpose what packages are needed for. `all`: the services and the checks. `run`: the services.
+ * `run-with-node`: the services and the packaged Node
  */
 
 /**
  * Returns the names of the packages that are missing in `node_modules` or have another version than in the lock file. npm writes its record
- * of installed packages (`node_modules/.package-lock.json`) last. So after an interrupted installation there is no record, and all packages
- * count as missing.
+ * of installed packages (`node_modules/.package-lock.json`) last. After an interrupted installation there is no such record, so all
+ * packages count as missing.
  * @param {string} root folder of the project
  * @param {Purpose} purpose
  * @returns {string[]}
  */
-export function missingDependencies(root, purpose) {
+export function findMissingDependencies(root, purpose) {
   const wanted = readPackages(join(root, 'package-lock.json'));
   if (!wanted) throw new Error(`package-lock.json is missing in ${root}`);
   const installed = readPackages(join(root, 'node_modules', '.package-lock.json')) ?? {};
@@ -29,8 +29,8 @@ export function missingDependencies(root, purpose) {
 }
 
 /**
- * Whether a purpose needs a package. Optional packages are ignored, because npm leaves out those that are for other systems or that do not
- * build here.
+ * Whether a purpose needs a package. Optional packages are never needed, because npm leaves out packages that are for other systems or do
+ * not build here.
  * @param {string} path
  * @param {Locked} locked
  * @param {Purpose} purpose

@@ -17,30 +17,34 @@ const npmPollMs = 1_000;
 const firstParent = process.ppid;
 
 /**
- * Runs a file of the project on Node 24 with this process's terminal, forwards signals to it, and exits as it exits. When npm
- * started this process and ends, the program receives SIGTERM.
+ * Runs a file of the project on Node 24 with this process's terminal, forwards signals to the program, and exits as the program exits. If
+ * npm started this process, the program receives SIGTERM when npm ends.
  *
- * The program runs in its own process group, so each signal reaches it exactly once, from this process. It has an IPC channel,
- * which closes when this process ends.
+ * The program runs in its own process group, so each signal reaches it exactly once, from this process. It has an IPC channel, which closes
+ * when this process ends.
  * @param {string} root folder of the project
  * @param {string} file path inside the project
  * @param {readonly string[]} args
  * @param {readonly string[]} nodeFlags command-line flags for Node
  */
 export function runOnNode(root, file, args, nodeFlags) {
-  const packaged = join(root, 'node_modules', 'node', 'bin', 'node');
-  if (!existsSync(packaged) && !hostNodeSuffices) {
+  const packagedNode = join(root, 'node_modules', 'node', 'bin', 'node');
+  if (!existsSync(packagedNode) && !hostNodeSuffices) {
     console.error(
       `Node ${neededNode} is required, and its package did not install: run \`npm rebuild node\`, or use Node ${neededNode}.`,
     );
     process.exit(1);
   }
-  const child = spawn(existsSync(packaged) ? packaged : process.execPath, [...nodeFlags, join(root, file), ...args], {
-    detached: true,
-    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    // Node stores compiled code here, which shortens later starts.
-    env: { NODE_COMPILE_CACHE: join(root, '.rtr', 'compile-cache'), ...process.env },
-  });
+  const child = spawn(
+    existsSync(packagedNode) ? packagedNode : process.execPath,
+    [...nodeFlags, join(root, file), ...args],
+    {
+      detached: true,
+      stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+      // Node stores compiled code here, which shortens later starts.
+      env: { NODE_COMPILE_CACHE: join(root, '.rtr', 'compile-cache'), ...process.env },
+    },
+  );
   forwardSignals(child);
   onNpmEnd(() => signalGroup(child, 'SIGTERM'));
   child.on('error', (error) => {
@@ -76,8 +80,8 @@ function signalGroup({ pid }, signal) {
 }
 
 /**
- * Calls `onGone` once when npm started this process and has ended. npm ends at SIGTERM and SIGHUP without signalling its child, which would
- * run on with nothing left to stop it. Without npm an orphan is intended, because `nohup` and `&` make one.
+ * If npm started this process, calls `onGone` once npm has ended. npm ends at SIGTERM and SIGHUP without signalling its child, which would
+ * run on with nothing left to stop it. Without npm, a process whose parent has ended is intended: `nohup` and `&` make one.
  * @param {() => void} onGone
  */
 function onNpmEnd(onGone) {

@@ -1,25 +1,25 @@
 import { emailSchema, hasConfirmedEmail, type UserRecord } from '#shared/accounts/people/user.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { KeyCommandContext } from './key-command.ts';
-import { thisCommandLine } from './this-command-line.ts';
+import { readCommandLine } from './read-command-line.ts';
 
 /**
  * `rtr admin link [--email <address>] [--reset-second-factor]`: prints a one-time link. Until there is an administrator, the link creates
- * the first one. Later it sets a new password for the user with this address, by default the only administrator. Using the link ends all
- * sign-in sessions of that user. It requires the user's second factor, unless the option removes that factor now.
+ * the first administrator. Later it sets a new password for the user with this address, by default the only administrator. Using the link
+ * ends all sign-in sessions of that user, and requires the user's second factor, unless `--reset-second-factor` removes that factor now.
  * @param email the address or the id of the user
  * @throws RouterError `not_found` for an unknown address
  * @throws RouterError `invalid_request` if there are several administrators and no address is given, if the user has typed in the address
  * and nobody has confirmed it, or if the user is blocked
  */
-export async function adminLink(
+export async function printAdminLink(
   context: KeyCommandContext,
   { email, resetSecondFactor = false }: { email?: string; resetSecondFactor?: boolean },
 ): Promise<string> {
   const { accounts, consoleUrl, print, json } = context;
   const token = await accounts.links.issueFirstAdmin();
   if (token !== undefined) {
-    const link = consoleLink(consoleUrl, token);
+    const link = toConsoleLink(consoleUrl, token);
     print(
       json
         ? JSON.stringify({ kind: 'first-admin', link })
@@ -27,7 +27,7 @@ export async function adminLink(
     );
     return link;
   }
-  const user = email === undefined ? await onlyAdmin(context) : await findUser(context, email);
+  const user = email === undefined ? await requireOnlyAdmin(context) : await requireUser(context, email);
   if (user.blockedAt !== undefined) {
     throw new RouterError(
       'invalid_request',
@@ -35,14 +35,14 @@ export async function adminLink(
     );
   }
   if (resetSecondFactor) await accounts.links.removeSecondFactor(user.id);
-  const link = consoleLink(consoleUrl, await accounts.links.issuePassword(user.id));
+  const link = toConsoleLink(consoleUrl, await accounts.links.issuePassword(user.id));
   const target = { kind: 'user', id: user.id, name: user.name };
   await accounts.audit.add({
     actor: null,
     action: 'user.password-link',
     target,
     details: { resetSecondFactor },
-    from: thisCommandLine(),
+    from: readCommandLine(),
   });
   print(
     json
@@ -52,7 +52,7 @@ export async function adminLink(
   return link;
 }
 
-async function onlyAdmin({ accounts: { users } }: KeyCommandContext): Promise<UserRecord> {
+async function requireOnlyAdmin({ accounts: { users } }: KeyCommandContext): Promise<UserRecord> {
   const admins = (await users.list()).filter(({ role, blockedAt }) => role === 'admin' && blockedAt === undefined);
   const [admin] = admins;
   if (admin && admins.length === 1) return admin;
@@ -63,7 +63,7 @@ async function onlyAdmin({ accounts: { users } }: KeyCommandContext): Promise<Us
   throw new RouterError('invalid_request', `Name the user with --email. The administrators are ${addresses}.`);
 }
 
-async function findUser({ accounts: { users } }: KeyCommandContext, email: string): Promise<UserRecord> {
+async function requireUser({ accounts: { users } }: KeyCommandContext, email: string): Promise<UserRecord> {
   const address = emailSchema.safeParse(email).data;
   const user = address === undefined ? await users.find(email) : await users.findByEmail(address);
   if (!user) throw new RouterError('not_found', 'No user has this email address.');
@@ -77,6 +77,6 @@ async function findUser({ accounts: { users } }: KeyCommandContext, email: strin
  * Returns the URL of a one-time link.
  * @param consoleUrl address at which people reach the router, such as `https://llm.example.com`
  */
-export function consoleLink(consoleUrl: string, token: string): string {
+export function toConsoleLink(consoleUrl: string, token: string): string {
   return new URL(`/link/${token}`, consoleUrl).href;
 }

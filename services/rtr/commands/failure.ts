@@ -5,21 +5,21 @@ import { ServerMissingError } from '../up/servers/install-server.ts';
 import { UpError } from '../up/up-error.ts';
 import { CallError } from './client/call-error.ts';
 
-/** A failure as a command prints it with `--json`, in the form of the Admin API. */
+/** A failure as a command prints it with `--json`, in the shape of the Admin API's failures. */
 export interface FailureObject {
   error: { code: string; message: string; field?: string };
 }
 
 /** Returns the text of a failure: a sentence, or the stack if the cause may be a mistake in the program. */
-export function failureText(error: unknown): string {
+export function formatFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return codeOf(error) === undefined ? (error.stack ?? error.message) : error.message;
+  return findCode(error) === undefined ? (error.stack ?? error.message) : error.message;
 }
 
-export function failureObject(error: unknown): FailureObject {
+export function toFailureObject(error: unknown): FailureObject {
   const message = error instanceof Error ? error.message : String(error);
   const field = error instanceof CallError ? error.field : error instanceof RouterError ? error.param : undefined;
-  return { error: { code: codeOf(error) ?? 'internal', message, ...(field !== undefined && { field }) } };
+  return { error: { code: findCode(error) ?? 'internal', message, ...(field !== undefined && { field }) } };
 }
 
 /** Makes the commands report wrong arguments and options as JSON, without the help. */
@@ -33,8 +33,8 @@ export function reportUsageAsJson(command: Command): void {
   for (const each of command.commands) reportUsageAsJson(each);
 }
 
-/** Returns the code of a failure whose message is for the user; undefined for any other. */
-function codeOf(error: unknown): string | undefined {
+/** Returns the code of a failure whose message is for the user; undefined for any other failure. */
+function findCode(error: unknown): string | undefined {
   if (error instanceof CallError) return error.code ?? (error.status === 0 ? 'unreachable' : 'refused');
   if (error instanceof RouterError) return error.code;
   if (error instanceof ConfigError) return 'invalid_setting';

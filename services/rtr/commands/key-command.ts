@@ -12,8 +12,8 @@ export interface KeyCommandContext {
 }
 
 /**
- * Tells every ingress about a change that is already stored. If the message cannot be sent the change still applies, because every ingress
- * finds it when it next reads the record.
+ * Tells every ingress about a change that is already stored. If the message cannot be sent, the change still applies, because every ingress
+ * finds the change when it next reads the record.
  * @returns a sentence for the user if the message could not be sent
  */
 export async function announceChange({ announce }: KeyCommandContext, keyId: string): Promise<string | undefined> {

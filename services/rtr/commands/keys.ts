@@ -14,14 +14,14 @@ import { isKeyId, parseKey } from '#shared/accounts/keys/parse-key.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import { announceChange, type KeyCommandContext } from './key-command.ts';
-import { valuesText } from './admin/print-answers.ts';
-import { dateOf } from './date-of.ts';
-import { tableLines } from './table-lines.ts';
-import { thisCommandLine } from './this-command-line.ts';
+import { formatValues } from './admin/print-answers.ts';
+import { formatDate } from './format-date.ts';
+import { toTableLines } from './table-lines.ts';
+import { readCommandLine } from './read-command-line.ts';
 
 /**
- * `rtr keys create --name <name> [--class high|normal|low] [--weight <turns>] [--tools <name...>]`: creates a router key and prints it. It
- * cannot be shown again.
+ * `rtr keys create --name <name> [--class high|normal|low] [--weight <turns>] [--tools <name...>]`: creates a router key and prints it. The
+ * key cannot be shown again.
  * @throws RouterError `invalid_request` for an invalid name, weight or tool
  */
 export async function createRouterKey(
@@ -35,14 +35,14 @@ export async function createRouterKey(
     throw new RouterError('invalid_request', `The name is invalid: ${reasons}.`, { param: 'name' });
   }
   const { class: priority } = options;
-  const tools = options.tools && toolsOf(options.tools);
-  const weight = options.weight === undefined ? undefined : weightOf(options.weight);
+  const tools = options.tools && readTools(options.tools);
+  const weight = options.weight === undefined ? undefined : readWeight(options.weight);
   const created = await createKey(accounts.keys, { kind: 'router', name: name.data, class: priority, weight, tools });
   const details = { kind: 'router', class: priority, weight, tools };
-  await accounts.audit.add(auditNote('key.create', created.record, details));
+  await accounts.audit.add(createAuditNote('key.create', created.record, details));
   const warning = await announceChange(context, created.record.id);
   if (context.json) {
-    context.print(JSON.stringify({ key: created.rawKey, ...shown(created.record), warning }));
+    context.print(JSON.stringify({ key: created.rawKey, ...toKeyJson(created.record), warning }));
   } else {
     context.print(`Key "${name.data}", shown only this once: ${created.rawKey}`);
     if (warning !== undefined) context.print(warning);
@@ -54,17 +54,17 @@ export async function createRouterKey(
 export async function listKeys({ accounts, print, json }: KeyCommandContext): Promise<FoundKey[]> {
   const records = await accounts.keys.list();
   if (json) {
-    for (const record of records) print(JSON.stringify(shown(record)));
+    for (const record of records) print(JSON.stringify(toKeyJson(record)));
   } else if (records.length === 0) {
     print('There are no keys yet. Make one with: rtr keys create --name <name>');
   } else {
-    for (const line of table(records)) print(line);
+    for (const line of toTable(records)) print(line);
   }
   return records;
 }
 
 /**
- * `rtr keys revoke <id or raw key>`: revokes a key, which every ingress refuses from now on. Revoking it again changes nothing.
+ * `rtr keys revoke <id or raw key>`: revokes a key, which every ingress refuses from now on. Revoking a revoked key changes nothing.
  * @throws RouterError `not_found` if there is no such key; `invalid_request` for a text that is neither a key nor an id
  */
 export async function revokeKey(context: KeyCommandContext, idOrRawKey: string): Promise<Revocation> {
@@ -76,7 +76,7 @@ export async function revokeKey(context: KeyCommandContext, idOrRawKey: string):
   if (outcome === 'revoked') {
     const name = (await accounts.keys.readName(id)) ?? '';
     const owner = (await accounts.keys.readOwners([id])).get(id);
-    await accounts.audit.add(auditNote('key.revoke', { id, name }, { ...owner }));
+    await accounts.audit.add(createAuditNote('key.revoke', { id, name }, { ...owner }));
   }
   if (outcome === 'unknown') throw new RouterError('not_found', `There is no key with the id ${id}.`);
   // Every ingress is told even if nothing changed, because the message about the first revocation may have been lost.
@@ -90,20 +90,20 @@ export async function revokeKey(context: KeyCommandContext, idOrRawKey: string):
   return outcome;
 }
 
-function weightOf(text: string): number {
+function readWeight(text: string): number {
   const weight = weightSchema.safeParse(Number(text));
   if (weight.success) return weight.data;
   throw new RouterError('invalid_request', 'The weight must be a whole number from 1 to 100.', { param: 'weight' });
 }
 
-function toolsOf(names: readonly string[]): string[] {
+function readTools(names: readonly string[]): string[] {
   const tools = keyToolsSchema.safeParse(names);
   if (tools.success) return tools.data;
   const message = 'A key has 1 to 100 tools, each with a name of 1 to 200 characters.';
   throw new RouterError('invalid_request', message, { param: 'tools' });
 }
 
-function shown(record: FoundKey): Record<string, unknown> {
+function toKeyJson(record: FoundKey): Record<string, unknown> {
   const { id, kind, name, class: priority, createdAt, revokedAt, expiresAt, ownerId, owner, limits = {} } = record;
   return {
     id,
@@ -120,40 +120,40 @@ function shown(record: FoundKey): Record<string, unknown> {
   };
 }
 
-function ownerText({ kind, ownerId, owner }: FoundKey): string {
+function formatOwner({ kind, ownerId, owner }: FoundKey): string {
   if (ownerId === undefined) return 'router';
   return `${kind === 'team' ? 'team ' : ''}${owner?.name ?? ownerId}`;
 }
 
-function limitsText({ limits = {} }: FoundKey): string {
-  return valuesText(limits);
+function formatLimits({ limits = {} }: FoundKey): string {
+  return formatValues(limits);
 }
 
-function stateOf(key: FoundKey): string {
+function findState(key: FoundKey): string {
   if (key.revokedAt !== undefined) return 'revoked';
   return isUsable(key, Date.now()) ? 'usable' : 'unusable';
 }
 
-function auditNote(
+function createAuditNote(
   action: string,
   { id, name }: { id: string; name: string },
   details: Record<string, unknown>,
 ): AuditNote {
-  return { actor: null, action, target: { kind: 'key', id, name }, details, from: thisCommandLine() };
+  return { actor: null, action, target: { kind: 'key', id, name }, details, from: readCommandLine() };
 }
 
-function table(records: FoundKey[]): string[] {
-  return tableLines([
+function toTable(records: FoundKey[]): string[] {
+  return toTableLines([
     ['ID', 'KEY', 'OWNER', 'CLASS', 'CREATED', 'EXPIRES', 'LIMITS', 'STATE', 'RECORDS', 'NAME'],
     ...records.map((record) => [
       record.id,
       maskKey(record),
-      ownerText(record),
+      formatOwner(record),
       record.class,
-      dateOf(record.createdAt),
-      record.expiresAt === undefined ? '-' : dateOf(record.expiresAt),
-      limitsText(record) || '-',
-      stateOf(record),
+      formatDate(record.createdAt),
+      record.expiresAt === undefined ? '-' : formatDate(record.expiresAt),
+      formatLimits(record) || '-',
+      findState(record),
       findRecordingSwitch(record) ? 'yes' : 'no',
       record.name,
     ]),

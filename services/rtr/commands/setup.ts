@@ -1,7 +1,7 @@
 import { type CreatedKey, createFirstRouterKey } from '#shared/accounts/keys/create-key.ts';
 import { isUsable, type KeyRecord, maskKey } from '#shared/accounts/keys/key-record.ts';
 import { announceChange, type KeyCommandContext } from './key-command.ts';
-import { consoleLink } from './admin-link.ts';
+import { toConsoleLink } from './admin-link.ts';
 import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
 
 export interface SetupResult {
@@ -14,8 +14,8 @@ export interface SetupResult {
 }
 
 /**
- * `rtr setup`: creates the first router key of a cluster and prints it. It cannot be shown again. Later and concurrent calls create no key
- * and list the existing ones. Until an administrator exists, each call also prints a new link for the first administrator.
+ * `rtr setup`: creates the first router key of a cluster and prints it. The key cannot be shown again. Later and concurrent calls create no
+ * key and list the existing keys. Until an administrator exists, each call also prints a new link for the first administrator.
  */
 export async function setup(context: KeyCommandContext): Promise<SetupResult> {
   const { accounts, consoleUrl, print, json } = context;
@@ -23,9 +23,9 @@ export async function setup(context: KeyCommandContext): Promise<SetupResult> {
   // The key is printed before anything else can fail, because it cannot be shown again.
   if (created && !json) print(`Your router key, shown only this once: ${created.rawKey}`);
   const warning = created && (await announceChange(context, created.record.id));
-  const usable = await usableRouterKeys(accounts.keys);
+  const usable = await listUsableRouterKeys(accounts.keys);
   const token = await accounts.links.issueFirstAdmin();
-  const adminLink = token && consoleLink(consoleUrl, token);
+  const adminLink = token && toConsoleLink(consoleUrl, token);
   if (json) {
     const { rawKey: key, record } = created ?? {};
     print(JSON.stringify({ created: created !== undefined, key, id: record?.id, adminLink, warning }));
@@ -43,6 +43,6 @@ export async function setup(context: KeyCommandContext): Promise<SetupResult> {
 }
 
 /** Returns the usable router keys, oldest first. */
-export async function usableRouterKeys(store: KeyStore): Promise<KeyRecord[]> {
+export async function listUsableRouterKeys(store: KeyStore): Promise<KeyRecord[]> {
   return (await store.list()).filter((key) => key.kind === 'router' && isUsable(key, Date.now()));
 }

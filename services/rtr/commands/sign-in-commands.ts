@@ -8,7 +8,7 @@ import { programNames } from '../client/lib/programs/programs.mjs';
 
 /** Adds the commands of the client package to those of the router. They sign a person in on any machine. */
 export function addSignInCommands(program: Command): void {
-  const router = ['--router <url>', 'another router than the one signed in to last'] as const;
+  const router = ['--router <url>', 'another router than the router that was signed in to last'] as const;
   program
     .command('login <url>')
     .description('sign in to a router, so that no key lies on this machine')
@@ -21,10 +21,10 @@ export function addSignInCommands(program: Command): void {
     .action(({ router }: { router?: string }) => run(() => printToken(router)));
   program
     .command('env')
-    .description('print the settings with which a program uses the router, or write them')
+    .description('print the settings with which a program uses the router, or write them into its settings file')
     .addArgument(new Argument('<program>').choices(programNames))
-    .option('--write', 'write them into its settings file, and keep the file as it was first as <file>.before-rtr')
-    .option('--shell <name>', 'of variables: sh, fish or powershell')
+    .option('--write', "write them into the program's settings file; its first version is kept as <file>.before-rtr")
+    .option('--shell <name>', 'the shell to print variables for: sh, fish or powershell')
     .option(...router)
     .action((name: string, { router, write, shell }: { router?: string; write?: true; shell?: string }) =>
       run(() => printSettings(name, { router, writes: write ?? false, shell })),

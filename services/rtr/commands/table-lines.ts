@@ -2,7 +2,7 @@
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** Formats rows as lines of a table, whose columns are as wide as their widest cells. Replaces characters that control a terminal. */
-export function tableLines(cells: readonly (readonly string[])[]): string[] {
+export function toTableLines(cells: readonly (readonly string[])[]): string[] {
   const rows = cells.map((row) => row.map((cell) => cell.replaceAll(unprintable, '\uFFFD')));
   const widths = rows.reduce<number[]>(
     (widest, row) => row.map((cell, i) => Math.max(cell.length, widest[i] ?? 0)),

@@ -3,7 +3,7 @@ import { InvalidArgumentError } from 'commander';
 /**
  * Creates the parser of an option that is a whole number of up to nine digits. The parser throws InvalidArgumentError for any other text.
  */
-export function wholeNumber(min: number, max: number): (text: string) => number {
+export function createWholeNumberParser(min: number, max: number): (text: string) => number {
   return (text) => {
     if (/^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max) return Number(text);
     throw new InvalidArgumentError(`must be a whole number from ${min} to ${max}.`);

@@ -1,8 +1,8 @@
 const signals = ['SIGINT', 'SIGTERM'] as const;
 
 /**
- * Does work that a signal may end only between two of its steps.
- * @param work is called with a function that returns whether a signal has come, and must check it between steps
+ * Does work that SIGINT or SIGTERM may end only between two of its steps.
+ * @param work does the steps. It gets a function that returns whether a signal has come, and must call the function between two steps
  */
 export async function withInterrupt<T>(work: (isInterrupted: () => boolean) => Promise<T>): Promise<T> {
   let isInterrupted = false;

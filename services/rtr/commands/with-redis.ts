@@ -19,13 +19,13 @@ export async function withRedis(
   command: (redis: RedisConnection['redis']) => Promise<unknown>,
 ): Promise<void> {
   const connection = connectRedis(REDIS_URL, { log, name: 'rtr', ca: readCertificates('REDIS_CA', REDIS_CA) });
-  let refusal: string | undefined;
+  let refusalMessage: string | undefined;
   connection.redis.on('error', ({ message }: Error) => {
-    if (/WRONGPASS|NOAUTH|NOPERM/.test(message)) refusal = message;
+    if (/WRONGPASS|NOAUTH|NOPERM/.test(message)) refusalMessage = message;
   });
   try {
     await connection.whenReady(AbortSignal.timeout(5_000)).catch((cause: unknown) => {
-      if (refusal !== undefined)
+      if (refusalMessage !== undefined)
         throw new UpError(`Redis at ${redisHosts(REDIS_URL)} refuses the user or the password of REDIS_URL.`, {
           cause,
         });

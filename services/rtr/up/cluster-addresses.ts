@@ -1,22 +1,22 @@
 import { defaultHost, defaultPort, type ClusterConfig } from '../config.ts';
-import { localNatsUrl, localRedisUrl, readClusterState } from './cluster-state.ts';
+import { toLocalNatsUrl, toLocalRedisUrl, readClusterState } from './cluster-state.ts';
 import { UpError } from './up-error.ts';
 
 export type ClusterAddress = 'NATS_URL' | 'REDIS_URL';
 
 /**
- * Returns the addresses of the cluster's servers: from the settings, otherwise those of the servers that `rtr up` runs from this folder.
+ * Returns the addresses of the cluster's servers: from the settings, otherwise of the servers that `rtr up` runs from this folder.
  * @throws UpError if neither names an address
  */
-export function clusterAddresses<Needed extends ClusterAddress>(
+export function findClusterAddresses<Needed extends ClusterAddress>(
   config: Pick<ClusterConfig, ClusterAddress>,
   folder: string,
   needed: readonly Needed[],
 ): Record<Needed, string> {
   const state = readClusterState(folder);
   const local: Record<ClusterAddress, string | undefined> = {
-    NATS_URL: state?.ports.nats ? localNatsUrl(state, state.ports.nats) : undefined,
-    REDIS_URL: state?.ports.redis ? localRedisUrl(state, state.ports.redis) : undefined,
+    NATS_URL: state?.ports.nats ? toLocalNatsUrl(state, state.ports.nats) : undefined,
+    REDIS_URL: state?.ports.redis ? toLocalRedisUrl(state, state.ports.redis) : undefined,
   };
   const found = needed.map((name) => [name, config[name] ?? local[name]] as const);
   const missing = found.filter(([, url]) => url === undefined).map(([name]) => name);
@@ -32,27 +32,27 @@ export interface RouterSettings {
 }
 
 /**
- * Returns the address of this machine's router: from the settings, otherwise the one with which the cluster of this folder was started,
+ * Returns the address of this machine's router: from the settings, otherwise the address with which the cluster of this folder was started,
  * otherwise the default address.
  * @returns the router's address, such as `http://127.0.0.1:8484`, and the address at which browsers reach it
  */
-export function ownRouter(
+export function findOwnRouter(
   { HOST, PORT, PUBLIC_URL }: RouterSettings,
   folder: string,
 ): { url: string; publicUrl: string } {
   const started = HOST === undefined || PORT === undefined ? readClusterState(folder)?.router : undefined;
-  const url = localUrl({ HOST: HOST ?? started?.host ?? defaultHost, PORT: PORT ?? started?.port ?? defaultPort });
+  const url = toLocalUrl({ HOST: HOST ?? started?.host ?? defaultHost, PORT: PORT ?? started?.port ?? defaultPort });
   const isAsStarted = HOST === undefined && PORT === undefined;
   return { url, publicUrl: PUBLIC_URL ?? (isAsStarted ? started?.publicUrl : undefined) ?? url };
 }
 
 /**
- * Returns the router's address with which the cluster of this folder was started, whatever the settings say now; undefined if none was
- * started.
+ * Returns the router's address with which the cluster of this folder was started, whatever the settings say now; undefined if no cluster
+ * was started.
  */
-export function startedRouter(folder: string): string | undefined {
+export function findStartedRouter(folder: string): string | undefined {
   const started = readClusterState(folder)?.router;
-  return started && localUrl({ HOST: started.host, PORT: started.port });
+  return started && toLocalUrl({ HOST: started.host, PORT: started.port });
 }
 
 /** Whether two addresses belong to the same router. Paths are ignored, and all names of the loopback interface count as equal. */
@@ -71,11 +71,11 @@ export function isLoopback(url: string): boolean {
 }
 
 /** Returns the address at which this machine reaches its own router, such as `http://127.0.0.1:8484`. */
-export function localUrl({ HOST, PORT }: { HOST: string; PORT: number }): string {
-  return `http://${reachableHost(HOST)}:${PORT}`;
+export function toLocalUrl({ HOST, PORT }: { HOST: string; PORT: number }): string {
+  return `http://${toReachableHost(HOST)}:${PORT}`;
 }
 
-function reachableHost(host: string): string {
+function toReachableHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;
 }

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { replaceFile } from '#shared/core/replace-file.ts';
-import { folderError, UpError } from './up-error.ts';
+import { toFolderError, UpError } from './up-error.ts';
 
 const port = z.number().int().min(1).max(65_535).optional();
 
@@ -12,7 +12,7 @@ const clusterStateSchema = z.object({
   redisPassword: z.string().min(1),
   /** Ports of the last start. They are used again if they are free. */
   ports: z.object({ nats: port, redis: port, admin: port, demo: port }),
-  /** Host and port at which the router listened at the last start, and the address at which people reach it, if that is another one. */
+  /** Host and port at which the router listened at the last start, and the address at which people reach it, if that is another address. */
   router: z
     .object({ host: z.string().min(1), port: z.number().int().min(1).max(65_535), publicUrl: z.string().optional() })
     .optional(),
@@ -31,7 +31,7 @@ export function readClusterState(folder: string): ClusterState | undefined {
     text = readFileSync(stateFile(folder), 'utf8');
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw folderError(error, folder, stateFile(folder));
+    throw toFolderError(error, folder, stateFile(folder));
   }
   try {
     return clusterStateSchema.parse(JSON.parse(text));
@@ -44,7 +44,7 @@ export function readClusterState(folder: string): ClusterState | undefined {
   }
 }
 
-/** Reads the stored state, or creates one with new passwords. Does not store it. */
+/** Reads the stored state, or creates a state with new passwords, which it does not store. */
 export function loadClusterState(folder: string): ClusterState {
   const password = () => randomBytes(24).toString('hex');
   return readClusterState(folder) ?? { natsPassword: password(), redisPassword: password(), ports: {} };
@@ -55,11 +55,11 @@ export function saveClusterState(folder: string, state: ClusterState): void {
   replaceFile(stateFile(folder), `${JSON.stringify(state, undefined, 2)}\n`);
 }
 
-export function localNatsUrl({ natsPassword }: ClusterState, port: number): string {
+export function toLocalNatsUrl({ natsPassword }: ClusterState, port: number): string {
   return `nats://rtr:${natsPassword}@127.0.0.1:${port}`;
 }
 
-export function localRedisUrl({ redisPassword }: ClusterState, port: number): string {
+export function toLocalRedisUrl({ redisPassword }: ClusterState, port: number): string {
   return `redis://:${redisPassword}@127.0.0.1:${port}`;
 }
 

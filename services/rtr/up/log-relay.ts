@@ -5,7 +5,7 @@ import type { Child } from './children/child.ts';
 
 const levels = { info: 30, warn: 40, error: 50 };
 
-/** Writes the log lines of all services, and those of `rtr up`, to one output. */
+/** Writes the log lines of all services and of `rtr up` to one output. */
 export interface LogRelay {
   /** Relays both outputs of a service. JSON lines stay unchanged; other lines are wrapped in JSON. */
   follow(service: string, child: Child): void;

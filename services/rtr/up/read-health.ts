@@ -14,8 +14,8 @@ export async function readWorkers(baseUrl: string): Promise<WorkerCounts | undef
 }
 
 /**
- * Returns the state of the account store that the router reports, `intact` or `lost`; undefined while the router does not answer, or
- * reports no state.
+ * Returns the state of the account store that the router reports: `intact` or `lost`. Returns undefined while the router does not answer,
+ * or reports no state.
  */
 export async function readStoreState(baseUrl: string): Promise<string | undefined> {
   return (await readHealth(baseUrl))?.store;

@@ -4,7 +4,7 @@ import { redisHosts } from '#shared/accounts/redis/redis-options.ts';
 import { createFirstRouterKey } from '#shared/accounts/keys/create-key.ts';
 import { maskKey } from '#shared/accounts/keys/key-record.ts';
 import { createLog } from '#shared/core/log.ts';
-import { usableRouterKeys } from '../commands/setup.ts';
+import { listUsableRouterKeys } from '../commands/setup.ts';
 import { UpError } from './up-error.ts';
 
 export interface ClusterKeys {
@@ -17,9 +17,9 @@ export interface ClusterKeys {
 }
 
 /**
- * Creates the first router key of the cluster, unless there was one before. Prints it at once, because it could not be shown again if the
- * start were interrupted. Tells no ingress about the key, because none has read any key yet. Until an administrator exists, every call
- * creates a new link for the first administrator, which replaces the previous link.
+ * Creates the first router key of the cluster, unless there was a router key before. Prints the key at once, because it could not be shown
+ * again if the start were interrupted. Tells no ingress about the key, because no ingress has read any key yet. Until an administrator
+ * exists, every call creates a new link for the first administrator, which replaces the previous link.
  * @param ca certificate authority (PEM) of Redis' certificate, in addition to the public authorities
  * @throws UpError if Redis does not answer within five seconds
  */
@@ -40,7 +40,7 @@ export async function setUpKeys(
     if (created) say(`Your router key: ${created.rawKey}`);
     return {
       newKey: created?.rawKey,
-      maskedKeys: (await usableRouterKeys(keys)).map(maskKey),
+      maskedKeys: (await listUsableRouterKeys(keys)).map(maskKey),
       adminToken: await links.issueFirstAdmin(),
     };
   } finally {

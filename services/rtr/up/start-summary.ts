@@ -1,4 +1,4 @@
-import { consoleLink } from '../commands/admin-link.ts';
+import { toConsoleLink } from '../commands/admin-link.ts';
 import type { Engine } from './workers/find-engines.ts';
 import type { Plan, PlannedWorker } from './workers/plan-workers.ts';
 
@@ -9,7 +9,7 @@ export interface StartSummary {
   chatFormat: string;
   messagesFormat: string;
   metricsUrl: string;
-  /** The raw key that this start created; undefined if it created none. */
+  /** The raw key that this start created; undefined if this start created no key. */
   newKey: string | undefined;
   maskedKeys: readonly string[];
   /** Token in the link that makes its reader the first administrator; undefined if an administrator exists. */
@@ -18,6 +18,7 @@ export interface StartSummary {
   plan: Plan;
   /** Whether the demo engine serves, because no other worker does. */
   onDemo: boolean;
+  /** Whether any worker serves. */
   serving: boolean;
 }
 
@@ -30,7 +31,7 @@ export function formatStartSummary(facts: StartSummary): string {
     ? `${newKey}\n            shown only now; create another one: npx rtr keys create --name <name>`
     : `${maskedKeys.join(', ') || 'all revoked'}\n            create another one: npx rtr keys create --name <name>`;
   const consoleLine = adminToken
-    ? `${consoleLink(consoleUrl, adminToken)}\n            open it within 24 hours to become the first administrator; new link: npx rtr admin link`
+    ? `${toConsoleLink(consoleUrl, adminToken)}\n            open it within 24 hours to become the first administrator; new link: npx rtr admin link`
     : consoleUrl;
   const engineLines =
     engines.length > 0
@@ -46,9 +47,9 @@ export function formatStartSummary(facts: StartSummary): string {
     `  key       ${key}`,
     `  console   ${consoleLine}`,
     `  engines   ${engineLines.join('\n            ')}`,
-    ...lines('cli', plan),
-    ...lines('cloud', plan),
-    ...lines('tools', plan),
+    ...listTierLines('cli', plan),
+    ...listTierLines('cloud', plan),
+    ...listTierLines('tools', plan),
     `  metrics   ${metricsUrl}`,
     ...(serving ? [] : ['', '  No worker serves yet: its engine or provider does not answer.']),
     '',
@@ -64,7 +65,7 @@ export function formatStartSummary(facts: StartSummary): string {
 }
 
 /** Returns the lines about a tier: its workers, and the programs and providers that were found but cannot be used yet. */
-function lines(tier: PlannedWorker['tier'], { ready, unready }: Plan): string[] {
+function listTierLines(tier: PlannedWorker['tier'], { ready, unready }: Plan): string[] {
   const details = [...ready, ...unready].filter((each) => each.tier === tier).map(({ detail }) => detail);
   return details.length === 0 ? [] : [`  ${tier.padEnd(8)}  ${details.join('\n            ')}`];
 }

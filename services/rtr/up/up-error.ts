@@ -7,12 +7,12 @@ export class UpError extends Error {
  * Turns a file system error about the cluster's folder into an UpError that names the path; returns other errors unchanged.
  * @param path the path that was used, for errors that do not name it
  */
-export function folderError(error: unknown, folder: string, path?: string): unknown {
+export function toFolderError(error: unknown, folder: string, path?: string): unknown {
   if (!(error instanceof Error && 'code' in error && 'syscall' in error)) return error;
-  const named = 'path' in error && typeof error.path === 'string' ? error.path : path;
-  if (!named?.startsWith(folder)) return error;
+  const namedPath = 'path' in error && typeof error.path === 'string' ? error.path : path;
+  if (!namedPath?.startsWith(folder)) return error;
   return new UpError(
-    `${named} cannot be used (${String(error.code)}): ${folder} and everything in it must be writable.`,
+    `${namedPath} cannot be used (${String(error.code)}): ${folder} and everything in it must be writable.`,
     { cause: error },
   );
 }

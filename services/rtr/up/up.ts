@@ -7,11 +7,11 @@ import type { UpConfig } from '../config.ts';
 import { Children } from './children/children.ts';
 import { loadClusterState, saveClusterState } from './cluster-state.ts';
 import { EngineWorkers } from './workers/engine-workers.ts';
-import { findLocalEngines, listsModels, namedEngines } from './workers/find-engines.ts';
-import { folderError, UpError } from './up-error.ts';
+import { findLocalEngines, listsModels, listNamedEngines } from './workers/find-engines.ts';
+import { toFolderError, UpError } from './up-error.ts';
 import { serviceNodeFlags } from '../bootstrap/service-node-flags.mjs';
 import { chooseFreePort, isPortFree } from './servers/free-port.ts';
-import { localUrl } from './cluster-addresses.ts';
+import { toLocalUrl } from './cluster-addresses.ts';
 import type { LogRelay } from './log-relay.ts';
 import { type Plan, PlannedWorkers } from './workers/plan-workers.ts';
 import { readWorkers } from './read-health.ts';
@@ -50,8 +50,8 @@ const serverStopTimeoutMs = 5_000;
 const drainMarginMs = 2_000;
 
 /**
- * Runs a whole cluster on this machine until `stop` aborts. It consists of NATS and Redis, workers for the local engines (or the demo
- * engine), the workers of the plan, the ingress and a batch runner. Then stops them in reverse order, so that running answers can finish.
+ * Runs a whole cluster on this machine until `stop` aborts: NATS and Redis, workers for the local engines (or the demo engine), the workers
+ * of the plan, the ingress and a batch runner. Then stops them in reverse order, so that running answers can finish.
  * @throws UpError if the cluster cannot start, or if a necessary component cannot be kept running
  * @throws ServerMissingError
  * @throws Error for other reasons why the cluster cannot start
@@ -61,7 +61,7 @@ export async function up(options: UpOptions): Promise<void> {
   try {
     await runCluster(options, releases);
   } catch (error) {
-    if (!options.stop.aborted) throw folderError(error, clusterFolder(options));
+    if (!options.stop.aborted) throw toFolderError(error, clusterFolder(options));
   } finally {
     for (const failure of await releases.releaseAll())
       options.logs.write('error', `${failure.message}: ${String(failure.cause)}`);
@@ -71,13 +71,13 @@ export async function up(options: UpOptions): Promise<void> {
 async function runCluster(options: UpOptions, releases: Releases): Promise<void> {
   const { config, environment, root, plan, logs, say, pages, stop, kill } = options;
   const folder = clusterFolder(options);
-  await takeFolder(folder, releases);
-  await checkPort(config);
+  await lockFolder(folder, releases);
+  await requireFreePort(config);
 
   const children = new Children(folder, logs);
   releases.add('children', () => children.close(serverStopTimeoutMs));
   kill.addEventListener('abort', () => children.killAll(), { once: true });
-  const ended = AbortSignal.any([stop, children.failure]);
+  const endSignal = AbortSignal.any([stop, children.failure]);
   const state = loadClusterState(folder);
   const ports = {
     admin: config.ADMIN_PORT ?? (await chooseFreePort(defaultAdminPort)),
@@ -86,7 +86,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   state.ports.demo = ports.demo;
   const findLocal = () => findLocalEngines([config.PORT, ...Object.values(ports)]);
   const localEngines = findLocal();
-  const building = pages(ended);
+  const pagesBuild = pages(endSignal);
 
   const supervise = (name: string, start: Parameters<Children['start']>[2]) => children.start(name, true, start);
   const servers = await startServers({ config, environment, folder, state, supervise, say });
@@ -104,14 +104,14 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
     settings: Environment | (() => Promise<Environment>),
   ) =>
     children.start(name, necessary, async () => {
-      const own = typeof settings === 'function' ? await settings() : settings;
+      const ownSettings = typeof settings === 'function' ? await settings() : settings;
       const child = spawnGuarded(process.execPath, [...serviceNodeFlags, join(root, 'services', service, 'main.ts')], {
         env: {
           ...environment,
           NATS_URL: servers.natsUrl,
           REDIS_URL: servers.redisUrl,
           RTR_PREFIX: config.RTR_PREFIX,
-          // These variables are already read from files, or meant for one component only.
+          // `rtr up` has read the files that these variables name. A credential is for one component only.
           NATS_URL_FILE: undefined,
           REDIS_URL_FILE: undefined,
           RTR_PREFIX_FILE: undefined,
@@ -120,23 +120,23 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
           LOG_FORMAT: 'json',
           // The port in the settings is for the ingress. Workers choose free ports.
           ADMIN_PORT: undefined,
-          ...own,
+          ...ownSettings,
         },
       });
       logs.follow(name, child);
       return child;
     });
-  const baseUrl = localUrl(config);
+  const baseUrl = toLocalUrl(config);
   const startDemo = async () => {
     const url = `http://127.0.0.1:${ports.demo}`;
     const settings = { HOST: '127.0.0.1', PORT: String(ports.demo) };
     const child = await startService('demo-engine', 'demo-engine', false, settings);
-    // The demo engine is waited for, because a worker that finds no engine pauses for longer than the demo engine takes to start.
-    await untilTrue(() => listsModels(url), readyTimeoutMs, ended);
+    // The worker starts only when the demo engine is ready, because a worker that finds no engine pauses for longer than that takes.
+    await waitUntilTrue(() => listsModels(url), readyTimeoutMs, endSignal);
     return { engine: { origin: 'demo engine', url }, child };
   };
   const engineWorkers = new EngineWorkers({
-    named: namedEngines(config.ENGINE_URLS),
+    named: listNamedEngines(config.ENGINE_URLS),
     findLocal,
     startWorker: ({ url }) => startService(`gpu-worker ${url}`, 'gpu-worker', false, { ENGINE_URL: url }),
     // If another tier has a real model, the made-up answers of the demo engine are not wanted.
@@ -170,16 +170,16 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
     plannedWorkers.begin(plan.ready.filter(({ tier }) => tier !== 'tools')),
   ]);
 
-  if (!(await untilTrue(async () => (await readWorkers(baseUrl)) !== undefined, readyTimeoutMs, ended))) {
+  if (!(await waitUntilTrue(async () => (await readWorkers(baseUrl)) !== undefined, readyTimeoutMs, endSignal))) {
     throw new UpError(`The router did not become ready within ${readyTimeoutMs / 1000} s; the log above shows why.`);
   }
-  const serves = async () => {
+  const isServing = async () => {
     const { gpu, cli, cloud } = (await readWorkers(baseUrl)) ?? { gpu: 0, cli: 0, cloud: 0 };
     return gpu + cli + cloud > 0;
   };
-  const serving = await untilTrue(serves, workersTimeoutMs, ended);
-  const unbuilt = await building;
-  if (unbuilt !== undefined) logs.write('warn', unbuilt);
+  const serving = await waitUntilTrue(isServing, workersTimeoutMs, endSignal);
+  const buildProblem = await pagesBuild;
+  if (buildProblem !== undefined) logs.write('warn', buildProblem);
   const metricsUrl = `http://127.0.0.1:${ports.admin}/metrics`;
   const formats = { chatFormat: config.CHAT_FAMILY, messagesFormat: config.MESSAGES_FAMILY };
   const consoleUrl = config.PUBLIC_URL ?? baseUrl;
@@ -192,7 +192,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   releases.add('batch runner', () => batchRunner.stop(serverStopTimeoutMs));
   for (;;) {
     const pauseMs = engineWorkers.handingOver ? handoverPollMs : enginePollMs;
-    await sleep(pauseMs, undefined, { signal: ended }).catch(() => ended.throwIfAborted());
+    await sleep(pauseMs, undefined, { signal: endSignal }).catch(() => endSignal.throwIfAborted());
     await engineWorkers.poll();
   }
 }
@@ -202,7 +202,7 @@ function clusterFolder({ root }: UpOptions): string {
 }
 
 /** Makes this process the only one that runs a cluster from this folder, and ends the processes that an earlier cluster left running. */
-async function takeFolder(folder: string, releases: Releases): Promise<void> {
+async function lockFolder(folder: string, releases: Releases): Promise<void> {
   const lock = takeUpLock(folder);
   if ('holder' in lock) {
     throw new UpError(
@@ -220,11 +220,11 @@ function takeUpLock(folder: string): ReturnType<typeof takeLock> {
   try {
     return takeLock(file);
   } catch (error) {
-    throw folderError(error, folder, file);
+    throw toFolderError(error, folder, file);
   }
 }
 
-async function checkPort({ PORT, HOST }: UpConfig): Promise<void> {
+async function requireFreePort({ PORT, HOST }: UpConfig): Promise<void> {
   const free = await isPortFree(PORT, HOST).catch((cause: unknown) => {
     throw new UpError(`HOST=${HOST} cannot be listened on: ${String(cause)}`, { cause });
   });
@@ -235,10 +235,10 @@ async function checkPort({ PORT, HOST }: UpConfig): Promise<void> {
 }
 
 /**
- * Calls `ask` every 50 ms until it returns true, for at most `timeoutMs`. Returns whether it did.
+ * Calls `ask` every 50 ms until `ask` returns true, for at most `timeoutMs`. Returns whether `ask` has returned true.
  * @throws the signal's reason if the signal aborts
  */
-async function untilTrue(ask: () => Promise<boolean>, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
+async function waitUntilTrue(ask: () => Promise<boolean>, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     signal.throwIfAborted();

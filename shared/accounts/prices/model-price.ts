@@ -10,7 +10,7 @@ const dollars = z.number().nonnegative().max(1_000_000);
  * The name of a model for which a price can be set. It may have slashes and colons, but no spaces. Because it is used in the path of a URL,
  * no part between slashes may be empty, `.` or `..`. `__proto__` is excluded, because an object cannot have a field of that name.
  */
-export const pricedModelPattern = /^(?!__proto__$)(?!(?:.*\/)?\.{0,2}(?:\/|$))[\w.:/@+-]{1,200}$/;
+export const modelNamePattern = /^(?!__proto__$)(?!(?:.*\/)?\.{0,2}(?:\/|$))[\w.:/@+-]{1,200}$/;
 
 /** The price of a model: US dollars for a million tokens, a picture, a second of sound, a million characters, or a web search. */
 export const modelPriceSchema = z.strictObject({

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Releases } from '#shared/core/release.ts';
 import { serviceNodeFlags } from '#services/rtr/bootstrap/service-node-flags.mjs';
-import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { findFreePort } from '#services/rtr/up/servers/free-port.ts';
 import { until } from '../../helpers/until.ts';
 import { Part } from './start-part.ts';
 
@@ -43,7 +43,7 @@ export interface CorePlace {
 /** Starts an ingress as in production, which logs into a file. */
 export async function startCore(start: StartPart, place: CorePlace) {
   const { nats, redis, prefix, logLevel = 'info', preload } = place;
-  const [port, adminPort] = [await freePort(), await freePort()];
+  const [port, adminPort] = [await findFreePort(), await findFreePort()];
   const common = { NATS_URL: nats.url, RTR_PREFIX: prefix, LOG_FORMAT: 'json', LOG_LEVEL: logLevel };
   const ports = { REDIS_URL: redis.url, PORT: String(port), ADMIN_PORT: String(adminPort), LEAVE_MS: '0' };
   return {

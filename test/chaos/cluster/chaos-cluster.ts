@@ -9,7 +9,7 @@ import type { Limits } from '#shared/accounts/limits/limits.ts';
 import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
 import { demoEngineSettings } from '#services/demo-engine/config.ts';
 import { startDemoEngine } from '#services/demo-engine/start-demo-engine.ts';
-import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { findFreePort } from '#services/rtr/up/servers/free-port.ts';
 import { startNatsCluster } from '../../helpers/servers/start-nats-cluster.ts';
 import { startPausableProxy, type PausableProxy } from '../../helpers/servers/pausable-proxy.ts';
 import { startRedisPair } from '../../helpers/servers/start-redis-pair.ts';
@@ -136,7 +136,7 @@ export async function startChaosCluster(options: ChaosClusterOptions = {}) {
 
     const ingresses: (Linked & { url: string; adminUrl: string })[] = [];
     for (let index = 0; index < 2; index += 1) {
-      const [port, adminPort] = [await freePort(), await freePort()];
+      const [port, adminPort] = [await findFreePort(), await findFreePort()];
       const ports = { PORT: String(port), ADMIN_PORT: String(adminPort) };
       const linked = await start(`ingress-${index}`, index, 'services/ingress/main.ts', 'ingress is ready', ports);
       const urls = { url: `http://127.0.0.1:${port}`, adminUrl: `http://127.0.0.1:${adminPort}` };

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { adminCommands } from '#services/rtr/commands/admin/admin-commands.ts';
-import { allBatchesCommand } from '#services/rtr/commands/admin/everybodys-batches.ts';
-import { allFilesCommand } from '#services/rtr/commands/admin/everybodys-files.ts';
+import { allBatchesCommand } from '#services/rtr/commands/admin/all-batches-command.ts';
+import { allFilesCommand } from '#services/rtr/commands/admin/all-files-command.ts';
 import { keysCommand } from '#services/rtr/commands/admin/keys-command.ts';
 import { renderTable } from './render-table.ts';
 

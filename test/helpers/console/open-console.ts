@@ -10,7 +10,7 @@ import { openWebhooks, type Webhooks } from '#shared/accounts/webhooks/open-webh
 import { SecondFactorStore } from '#shared/accounts/second-factor/second-factor-store.ts';
 import { emptyRegistry } from '#shared/registry/registry.ts';
 import type { SignInSettings } from '#shared/registry/sign-in.ts';
-import { createOidc } from '#services/console/api/oidc/open-oidc.ts';
+import { openOidc } from '#services/console/api/oidc/open-oidc.ts';
 import { createConsoleApi } from '#services/console/api/console-api.ts';
 import { accountOperations } from '#services/console/api/account-operations.ts';
 import { createAdminApi } from '#services/console/api/admin-api.ts';
@@ -104,7 +104,7 @@ export async function openConsole({
     keys: new OwnerKeys(secrets),
   });
   const shared = { accounts, announce, log, publicUrl };
-  const oidc = createOidc({
+  const oidc = openOidc({
     ...shared,
     externals: openExternals(open, secrets()),
     settings: () => signIn,

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { findFreePort } from '#services/rtr/up/servers/free-port.ts';
 import { observabilityFolder } from './observability-files.ts';
 import { until } from '../until.ts';
 
@@ -36,7 +36,7 @@ export async function startPrometheus(targets: Record<string, string[]>, holdFor
   };
   // JSON is valid YAML.
   writeFileSync(join(folder, 'prometheus.yml'), JSON.stringify(config));
-  const address = `127.0.0.1:${await freePort()}`;
+  const address = `127.0.0.1:${await findFreePort()}`;
   const child = spawn(
     'prometheus',
     ['--config.file=prometheus.yml', '--storage.tsdb.path=data', `--web.listen-address=${address}`],

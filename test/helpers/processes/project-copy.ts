@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { findFreePort } from '#services/rtr/up/servers/free-port.ts';
 import { hostNode, runCommand, type RunningCommand } from './run-command.ts';
 import { until } from '../until.ts';
 
@@ -12,7 +12,7 @@ export async function copyProject() {
     cpSync(part, join(root, part), { recursive: true });
   }
   symlinkSync(join(process.cwd(), 'node_modules'), join(root, 'node_modules'));
-  const port = await freePort();
+  const port = await findFreePort();
   let running: RunningCommand | undefined;
   const rtrWith = (env: Record<string, string>, ...args: string[]) =>
     runCommand(hostNode(), ['services/rtr/bootstrap.mjs', ...args], { cwd: root, env: { PORT: String(port), ...env } });

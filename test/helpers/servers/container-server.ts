@@ -1,6 +1,6 @@
 import { GenericContainer, getContainerRuntimeClient, type WaitStrategy } from 'testcontainers';
-import { queryPort } from '#services/rtr/up/servers/ask-port.ts';
-import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { queryPort } from '#services/rtr/up/servers/query-port.ts';
+import { findFreePort } from '#services/rtr/up/servers/free-port.ts';
 import { until } from '../until.ts';
 import type { ServerKind, TestServer } from './test-server.ts';
 
@@ -24,7 +24,7 @@ const startsWithinMs = 60_000;
  */
 export async function startContainerServer(kind: ServerKind): Promise<TestServer> {
   const { image, port: containerPort, command } = images[kind];
-  const port = await freePort();
+  const port = await findFreePort();
   const runtime = await getContainerRuntimeClient();
   const { host } = runtime.info.containerRuntime;
   const run = () =>

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { ensureServer } from '#services/rtr/up/servers/install-server.ts';
 import { startNatsServer } from '#services/rtr/up/servers/start-nats-server.ts';
 import { isRunning, killGroup, stopChild } from '#services/rtr/up/children/child.ts';
-import type { Started } from '#services/rtr/up/servers/start-on-port.ts';
+import type { StartedServer } from '#services/rtr/up/servers/start-on-port.ts';
 import { startRedisServer } from '#services/rtr/up/servers/start-redis-server.ts';
 import type { ServerKind, TestServer } from './test-server.ts';
 
@@ -25,7 +25,7 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): Promise<voi
 export async function startLocalServer(kind: ServerKind): Promise<TestServer> {
   const program = await ensureServer(kind, process.env, (line) => console.info(line));
   const folder = mkdtempSync(join(tmpdir(), `rtr-test-${kind}-`));
-  let { port, child }: Started = await start[kind]({ program, folder, environment: process.env });
+  let { port, child }: StartedServer = await start[kind]({ program, folder, environment: process.env });
   return {
     url: `${kind}://127.0.0.1:${port}`,
     port,

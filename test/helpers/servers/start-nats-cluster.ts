@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../until.ts';
-import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { findFreePort } from '#services/rtr/up/servers/free-port.ts';
 import { ensureServer } from '#services/rtr/up/servers/install-server.ts';
 
 /** Folders of the servers' data. */
@@ -33,7 +33,7 @@ async function healthOf(monitor: number): Promise<string> {
 const given = new Set<number>();
 
 async function newPort(): Promise<number> {
-  const port = await freePort();
+  const port = await findFreePort();
   if (given.has(port)) return newPort();
   given.add(port);
   return port;

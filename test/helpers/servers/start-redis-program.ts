@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { findFreePort } from '#services/rtr/up/servers/free-port.ts';
 import { ensureServer } from '#services/rtr/up/servers/install-server.ts';
 import { type Child, isRunning, killGroup, spawnGuarded, stopChild } from '#services/rtr/up/children/child.ts';
 import { until } from '../until.ts';
@@ -19,7 +19,7 @@ export async function startRedisProgram(
   enter: readonly string[] = [],
 ) {
   const program = await ensureServer('redis', process.env, (line) => console.info(line));
-  const port = await freePort();
+  const port = await findFreePort();
   const file = join(folder, `redis-${port}.conf`);
   if (sentinel) writeFileSync(file, `${sentinel(port).join('\n')}\n`);
   const args = sentinel ? [file, '--sentinel'] : ['--bind', '127.0.0.1', '--dir', folder, ...settings(port)];

@@ -8,8 +8,8 @@ import { issueCredential, type CredentialRequest } from '#shared/broker/authorit
 import { revokeCredentials } from '#shared/broker/authority/revoke-credentials.ts';
 import { roles, type Role } from '#shared/broker/connection/credential.ts';
 import { ensureServer } from '#services/rtr/up/servers/install-server.ts';
-import { queryPort } from '#services/rtr/up/servers/ask-port.ts';
-import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { queryPort } from '#services/rtr/up/servers/query-port.ts';
+import { findFreePort } from '#services/rtr/up/servers/free-port.ts';
 import { spawnGuarded, stopChild } from '#services/rtr/up/children/child.ts';
 import { until } from '../until.ts';
 
@@ -28,7 +28,7 @@ export async function startSecuredNats(options: SecuredNatsOptions) {
   const { prefix, ca, host = '127.0.0.1', config = [] } = options;
   const program = await ensureServer('nats', process.env, (line) => console.info(line));
   const folder = mkdtempSync(join(tmpdir(), 'rtr-test-secured-'));
-  const port = await freePort();
+  const port = await findFreePort();
   await writeAuthority(folder, await createAuthority(prefix, ca));
   const configFile = join(folder, 'nats.conf');
   const jetstream = `jetstream { store_dir: ${JSON.stringify(join(folder, 'jetstream'))} }`;

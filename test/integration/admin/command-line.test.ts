@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
-import { failureObject } from '#services/rtr/commands/failure.ts';
+import { toFailureObject } from '#services/rtr/commands/failure.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { useScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { adminCommandsOf } from '../../helpers/rtr/admin-commands.ts';
@@ -38,7 +38,7 @@ describe('a command of the Admin API', () => {
 
   it('fails with a code for the kind of failure', async () => {
     const failing = async (...words: string[]): Promise<unknown> =>
-      adminCommandsOf(cluster)(...words).then(() => 'done', failureObject);
+      adminCommandsOf(cluster)(...words).then(() => 'done', toFailureObject);
     expect(await failing('users', 'show', '')).toEqual({
       error: { code: 'invalid_request', message: '"" is not the name or the id of anything. Nothing was sent.' },
     });

@@ -6,7 +6,7 @@ import { createServer as createTlsServer, type Server, type TLSSocket } from 'no
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
 import { parseCredential } from '#shared/broker/connection/credential.ts';
-import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { findFreePort } from '#services/rtr/up/servers/free-port.ts';
 import { makeCertificates } from '../../helpers/servers/make-certificates.ts';
 import { post } from '../../helpers/clients/keyed-requests.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
@@ -31,7 +31,7 @@ const passing = new Set<TLSSocket>();
 
 beforeAll(async () => {
   const { ca, caFile, certFile, keyFile } = makeCertificates(folder, ['127.0.0.1', inside]);
-  const wsPort = await freePort();
+  const wsPort = await findFreePort();
   nats = await startSecuredNats({
     prefix,
     ca,

@@ -3,7 +3,7 @@ import { describe, expect, inject, it } from 'vitest';
 import type { BackgroundJob } from '#shared/background/background-job.ts';
 import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { BackgroundWorker, RunLaterError } from '#shared/background/background-worker.ts';
-import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { findFreePort } from '#services/rtr/up/servers/free-port.ts';
 import { createLog } from '#shared/core/log.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { readAllValues } from '../../helpers/accounts/read-all-values.ts';
@@ -129,7 +129,7 @@ describe('background work', () => {
   });
 
   it('is refused within seconds while Redis is away', async () => {
-    const { jobs } = open(`redis://127.0.0.1:${await freePort()}`);
+    const { jobs } = open(`redis://127.0.0.1:${await findFreePort()}`);
     await expect(jobs.add(job('batch-validations', 'a'))).rejects.toMatchObject({ code: 'store_unavailable' });
   });
 });

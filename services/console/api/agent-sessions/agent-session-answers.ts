@@ -24,28 +24,29 @@ import type {
 } from '../../contract/agent-sessions.ts';
 import { nameSenders } from '../usage/name-senders.ts';
 import type { AgentSessionParts } from './agent-session-parts.ts';
-import { agentsWith } from './running-sessions.ts';
+import { addRunningAgents } from './running-sessions.ts';
 
-export interface SeenSession {
+/** An agent session with its running turns. */
+export interface SessionWithTurns {
   session: StoredSession;
   turns: readonly RunningTurnStats[];
-  /** The number of agents without a finished turn. */
+  /** The number of agents of `turns` that have no finished turn yet. */
   newAgents: number;
 }
 
-/** The sums of one owner name at most this many keys. */
+/** The sums of an owner are also given for at most this many of the owner's keys. */
 const maxKeys = 20;
 
 /** Returns agent sessions for people to read, with the names of owners and keys, and with costs in dollars. */
-export async function sessionAnswers(
+export async function toSessionAnswers(
   parts: Pick<AgentSessionParts, 'usage' | 'namesOf'>,
-  seen: readonly SeenSession[],
+  sessions: readonly SessionWithTurns[],
 ): Promise<AgentSession[]> {
-  const nameOf = await partyNames(
+  const nameOf = await findPartyNames(
     parts,
-    seen.map(({ session: { owner, key } }) => parseSessionOwner(owner, key)),
+    sessions.map(({ session: { owner, key } }) => parseSessionOwner(owner, key)),
   );
-  return seen.map(({ session, turns, newAgents }) => {
+  return sessions.map(({ session, turns, newAgents }) => {
     const { id, name, program, owner, key, startedAt, lastAt, sums, models } = session;
     return {
       id,
@@ -54,36 +55,36 @@ export async function sessionAnswers(
       ...nameOf(owner, key),
       startedAt,
       lastAt: Math.max(lastAt, turns.at(-1)?.since ?? 0),
-      sums: sumsAnswer(sums),
+      sums: toSumsAnswer(sums),
       agents: sums.agents + newAgents,
-      models: models.map(modelAnswer),
-      running: turns.map(runningAnswer),
+      models: models.map(toModelAnswer),
+      running: turns.map(toRunningAnswer),
     };
   });
 }
 
-/** Returns one agent session as `sessionAnswers` does, with the tree of its agents. */
-export async function treeAnswer(
+/** Returns one agent session as `toSessionAnswers` does, with the tree of its agents. */
+export async function toTreeAnswer(
   parts: Pick<AgentSessionParts, 'usage' | 'namesOf'>,
   session: StoredTree,
   turns: readonly RunningTurnStats[],
 ): Promise<AgentSessionTree> {
-  const tree = agentsWith(session.agents, turns);
-  const [answer] = await sessionAnswers(parts, [{ session, turns, newAgents: tree.length - session.agents.length }]);
+  const tree = addRunningAgents(session.agents, turns);
+  const [answer] = await toSessionAnswers(parts, [{ session, turns, newAgents: tree.length - session.agents.length }]);
   if (!answer) throw new Error('a session has no answer');
-  return { ...answer, main: sumsAnswer(session.main), tree: tree.map(agentAnswer) };
+  return { ...answer, main: toSumsAnswer(session.main), tree: tree.map(toAgentAnswer) };
 }
 
 /** Returns the sums of owners for people to read, the highest cost first. Owners without a session are left out. */
-export async function ownerSumsAnswers(
+export async function toOwnerSumsAnswers(
   parts: Pick<AgentSessionParts, 'usage' | 'namesOf'>,
-  found: readonly OwnerSums[],
+  ownerSums: readonly OwnerSums[],
 ): Promise<AgentSessionSums[]> {
-  const shown = found
+  const shown = ownerSums
     .filter(({ sums }) => sums.requests > 0)
-    .map((of) => ({ ...of, keys: of.keys.slice(0, maxKeys) }))
+    .map((each) => ({ ...each, keys: each.keys.slice(0, maxKeys) }))
     .sort((a, b) => b.sums.cost - a.sums.cost || b.sums.requests - a.sums.requests);
-  const nameOf = await partyNames(
+  const nameOf = await findPartyNames(
     parts,
     shown.flatMap(({ owner, keys }) => [
       parseSessionOwner(owner),
@@ -94,32 +95,32 @@ export async function ownerSumsAnswers(
     owner: nameOf(owner, '').owner,
     sessions: sums.sessions,
     agents: sums.agents,
-    sums: sumsAnswer(sums),
-    models: models.map(modelAnswer),
-    keys: keys.map(({ key, sums: ofKey }) => ({ key: nameOf(owner, key).key, sums: sumsAnswer(ofKey) })),
+    sums: toSumsAnswer(sums),
+    models: models.map(toModelAnswer),
+    keys: keys.map(({ key, sums: keySums }) => ({ key: nameOf(owner, key).key, sums: toSumsAnswer(keySums) })),
   }));
 }
 
-async function partyNames(
+async function findPartyNames(
   parts: Pick<AgentSessionParts, 'usage' | 'namesOf'>,
   parties: readonly KeyWithOwner[],
 ): Promise<(owner: SessionOwner, key: string) => Pick<AgentSession, 'owner' | 'key'>> {
-  const whoOf = await nameSenders(parts, parties);
+  const senderOf = await nameSenders(parts, parties);
   return (owner, key) => {
     const party = parseSessionOwner(owner, key);
-    const { key: named = { id: party.key, name: party.key }, owner: of } = whoOf(party);
-    return { key: named, owner: of ?? { kind: 'key', ...named } };
+    const { key: keyName = { id: party.key, name: party.key }, owner: keyOwner } = senderOf(party);
+    return { key: keyName, owner: keyOwner ?? { kind: 'key', ...keyName } };
   };
 }
 
-function sumsAnswer(sums: StoredSums): SessionSums {
+function toSumsAnswer(sums: StoredSums): SessionSums {
   const { requests, failed, promptTokens, cachedTokens, completionTokens, reasoningTokens, cost } = sums;
   const { queueMs, modelMs, toolMs } = sums;
   const tokens = { promptTokens, cachedTokens, completionTokens, reasoningTokens };
   return { requests, failed, ...tokens, cost: toDollars(cost), queueMs, modelMs, toolMs };
 }
 
-function modelAnswer({ model, rule, tier, sums }: ModelSums): SessionModel {
+function toModelAnswer({ model, rule, tier, sums }: ModelSums): SessionModel {
   const { requests, promptTokens, cachedTokens, completionTokens, cost } = sums;
   return {
     model,
@@ -129,17 +130,17 @@ function modelAnswer({ model, rule, tier, sums }: ModelSums): SessionModel {
   };
 }
 
-function agentAnswer({ id, parent, type, startedAt, lastAt, sums }: StoredAgent): SessionAgent {
+function toAgentAnswer({ id, parent, type, startedAt, lastAt, sums }: StoredAgent): SessionAgent {
   return {
     ...(id !== undefined && { id }),
     ...(parent !== undefined && { parent }),
     ...(type !== undefined && { type }),
     ...(startedAt !== undefined && { startedAt }),
     ...(lastAt !== undefined && { lastAt }),
-    sums: sumsAnswer(sums),
+    sums: toSumsAnswer(sums),
   };
 }
 
-function runningAnswer({ request, agent, since, model }: RunningTurnStats): RunningTurn {
+function toRunningAnswer({ request, agent, since, model }: RunningTurnStats): RunningTurn {
   return { request, since, ...(agent !== undefined && { agent }), ...(model !== undefined && { model }) };
 }

@@ -21,18 +21,18 @@ import { ApiFailure, notFound } from '../api-failure.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
 import { requireCursor, timedCursor, type Order } from '../operations/page.ts';
 import type { AgentSessionParts } from './agent-session-parts.ts';
-import { ownerSumsAnswers, sessionAnswers, treeAnswer, type SeenSession } from './agent-session-answers.ts';
-import { runningAgents, runningBySession, sessionOfTurns } from './running-sessions.ts';
+import { toOwnerSumsAnswers, toSessionAnswers, toTreeAnswer, type SessionWithTurns } from './agent-session-answers.ts';
+import { listRunningAgents, groupBySession, buildSession } from './running-sessions.ts';
 
 const id = z.string().min(1).max(256).optional();
 const ownerQuery = z.object({ user: id, team: id, key: id.describe('A key that belongs to nobody.') });
 
 /** The first page looks up at most this many running agent sessions that `sessions.list` has not returned. */
-const maxEarly = 200;
+const maxRunningAdded = 200;
 
-const byLastTurn: Pick<Order<never>, 'form'> = { form: /^\d{16}\.[\da-f]{32}$/ };
-/** The form of an id in the ledger's stream. It excludes ids before the first possible one, because Redis refuses them. */
-const byRecord: Pick<Order<never>, 'form'> = { form: /^[1-9]\d{0,15}-\d{1,16}$/ };
+const lastTurnCursor: Pick<Order<never>, 'form'> = { form: /^\d{16}\.[\da-f]{32}$/ };
+/** The form of an id in the ledger's stream. Ids with the time 0 are excluded, because Redis refuses those before the first possible id. */
+const recordCursor: Pick<Order<never>, 'form'> = { form: /^[1-9]\d{0,15}-\d{1,16}$/ };
 
 export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
   const { sessions, running, viewerOf, teamsOf } = parts;
@@ -40,31 +40,31 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
 
   async function findTree(viewer: UsageViewer, sessionId: string): Promise<AgentSessionTree> {
     if (!sessionIdPattern.test(sessionId)) throw notFound();
-    const turns = runningBySession(running(), viewer).get(sessionId) ?? [];
+    const turns = groupBySession(running(), viewer).get(sessionId) ?? [];
     const found = await sessions.findTree(viewer, sessionId);
-    const begun = found ? undefined : sessionOfTurns(sessionId, turns);
-    const session = found ?? (begun && { ...begun, main: zeroSums(), agents: [] });
+    const unfinished = found ? undefined : buildSession(sessionId, turns);
+    const session = found ?? (unfinished && { ...unfinished, main: zeroSums(), agents: [] });
     if (!session) throw notFound();
-    return treeAnswer(parts, session, turns);
+    return toTreeAnswer(parts, session, turns);
   }
 
   /** Adds to each agent session its running turns, and the number of agents without a finished turn. */
-  async function withTurns(
+  async function addTurns(
     all: readonly AgentSession[],
     turns: ReadonlyMap<string, RunningTurnStats[]>,
-  ): Promise<SeenSession[]> {
+  ): Promise<SessionWithTurns[]> {
     const agents = all.flatMap(({ id: session }) =>
-      runningAgents(turns.get(session) ?? []).map((agent) => ({ session, agent })),
+      listRunningAgents(turns.get(session) ?? []).map((agent) => ({ session, agent })),
     );
-    const known = await sessions.haveTurns(agents);
-    const fresh = Map.groupBy(
-      agents.filter((_, index) => known[index] !== true),
+    const haveTurns = await sessions.haveTurns(agents);
+    const newAgents = Map.groupBy(
+      agents.filter((_, index) => haveTurns[index] !== true),
       ({ session }) => session,
     );
     return all.map((session) => ({
       session,
       turns: turns.get(session.id) ?? [],
-      newAgents: fresh.get(session.id)?.length ?? 0,
+      newAgents: newAgents.get(session.id)?.length ?? 0,
     }));
   }
 
@@ -73,30 +73,36 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
       ...common,
       path: '/agent-sessions',
       id: 'listAgentSessions',
-      summary: 'Lists sessions of coding agents: those that run, then the one with the latest turn first.',
+      summary:
+        'Lists sessions of coding agents: first those that run now, then the others. The latest turn comes first.',
       command: 'sessions list',
       query: ownerQuery,
       item: agentSessionSchema,
       isEndless: true,
       handle: async ({ actor, query }, { limit, cursor }) => {
-        requireCursor(cursor, byLastTurn);
+        requireCursor(cursor, lastTurnCursor);
         const viewer = viewerOf(actor);
-        const owner = ownerIn(query);
-        const turns = runningBySession(running(), viewer, owner);
-        const { sessions: found, next } = await sessions.list(viewer, owner, limit, placeOf(cursor));
-        const known = new Set(found.map((session) => session.id));
-        // By its last finished turn, a running agent session may belong to a later page. Without a finished turn, it is on no page.
-        const first =
-          cursor === undefined ? [...turns.keys()].filter((each) => !known.has(each)).slice(0, maxEarly) : [];
-        const early = await Promise.all(
-          first.map(async (each) => (await sessions.find(viewer, each)) ?? sessionOfTurns(each, turns.get(each) ?? [])),
+        const owner = readOwnerQuery(query);
+        const turns = groupBySession(running(), viewer, owner);
+        const { sessions: found, next } = await sessions.list(viewer, owner, limit, parseCursor(cursor));
+        const listedIds = new Set(found.map((session) => session.id));
+        // The first page also shows running agent sessions that `list` has not returned: those whose last finished turn is older than
+        // this page, and those that have no finished turn yet.
+        const runningIds =
+          cursor === undefined
+            ? [...turns.keys()].filter((each) => !listedIds.has(each)).slice(0, maxRunningAdded)
+            : [];
+        const runningSessions = await Promise.all(
+          runningIds.map(
+            async (each) => (await sessions.find(viewer, each)) ?? buildSession(each, turns.get(each) ?? []),
+          ),
         );
-        // Running agent sessions were on the first page; later pages leave them out.
+        // Later pages leave out the running agent sessions, because the first page has shown them.
         const rest = cursor === undefined ? found : found.filter((session) => !turns.has(session.id));
-        const all = [...early.filter((session) => session !== undefined), ...rest];
-        const seen = await withTurns(all, turns);
+        const all = [...runningSessions.filter((session) => session !== undefined), ...rest];
+        const seen = await addTurns(all, turns);
         return {
-          data: await sessionAnswers(
+          data: await toSessionAnswers(
             parts,
             seen.sort((a, b) => Number(b.turns.length > 0) - Number(a.turns.length > 0)),
           ),
@@ -109,15 +115,15 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
       method: 'get',
       path: '/agent-sessions/sums',
       id: 'getAgentSessionSums',
-      summary: 'Answers what the sessions of each team came to, or those of one person, team or key.',
+      summary: 'Returns the sums over the sessions of each team, or of one person, team or key.',
       command: 'sessions sums',
       query: ownerQuery,
       answer: z.array(ownerSumsSchema),
       handle: async ({ actor, query }) => {
         const viewer = viewerOf(actor);
-        const owner = ownerIn(query);
-        const owners = await visibleOwners(viewer, owner);
-        return ownerSumsAnswers(parts, await sessions.sumByOwner(owners));
+        const owner = readOwnerQuery(query);
+        const owners = await listVisibleOwners(viewer, owner);
+        return toOwnerSumsAnswers(parts, await sessions.sumByOwner(owners));
       },
     }),
     operation({
@@ -125,7 +131,7 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
       method: 'get',
       path: '/agent-sessions/{id}',
       id: 'getAgentSession',
-      summary: 'Answers a session of a coding agent, with the agents that were started in it.',
+      summary: 'Returns a session of a coding agent, with the agents that were started in the session.',
       command: 'sessions show',
       answer: agentSessionTreeSchema,
       handle: async ({ actor, params }) => findTree(viewerOf(actor), params.id),
@@ -134,15 +140,15 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
       ...common,
       path: '/agent-sessions/{id}/turns',
       id: 'listAgentTurns',
-      summary: 'Lists the single requests of a session that are kept, newest first.',
+      summary: 'Lists the requests of a session that the ledger still keeps, newest first.',
       command: 'sessions turns',
       item: usageRequestSchema,
       isEndless: true,
       handle: async ({ actor, params }, { limit, cursor }) => {
-        requireCursor(cursor, byRecord);
+        requireCursor(cursor, recordCursor);
         const viewer = viewerOf(actor);
         const seen = sessionIdPattern.test(params.id)
-          ? ((await sessions.find(viewer, params.id)) ?? runningBySession(running(), viewer).get(params.id))
+          ? ((await sessions.find(viewer, params.id)) ?? groupBySession(running(), viewer).get(params.id))
           : undefined;
         if (!seen) throw notFound();
         const { turns, next } = await sessions.listTurns(params.id, limit, cursor);
@@ -151,7 +157,7 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
     }),
   ];
 
-  async function visibleOwners(viewer: UsageViewer, owner: SessionOwner | undefined): Promise<SessionOwner[]> {
+  async function listVisibleOwners(viewer: UsageViewer, owner: SessionOwner | undefined): Promise<SessionOwner[]> {
     if (owner === undefined) return (await teamsOf(viewer)).map((team) => `team:${team}` as const);
     return maySee(viewer, parseSessionOwner(owner)) ? [owner] : [];
   }
@@ -161,7 +167,7 @@ export function agentSessionOperations(parts: AgentSessionParts): Operation[] {
  * Returns the owner that a query names; undefined if it asks for the sessions of all owners.
  * @throws ApiFailure 400 for several owners
  */
-function ownerIn({ user, team, key }: z.output<typeof ownerQuery>): SessionOwner | undefined {
+function readOwnerQuery({ user, team, key }: z.output<typeof ownerQuery>): SessionOwner | undefined {
   const owners: SessionOwner[] = [
     ...(user === undefined ? [] : [`user:${user}` as const]),
     ...(team === undefined ? [] : [`team:${team}` as const]),
@@ -172,7 +178,7 @@ function ownerIn({ user, team, key }: z.output<typeof ownerQuery>): SessionOwner
   throw new ApiFailure(400, 'invalid_request', message);
 }
 
-function placeOf(cursor: string | undefined): SessionPlace | undefined {
+function parseCursor(cursor: string | undefined): SessionPlace | undefined {
   if (cursor === undefined) return undefined;
   const [at, sessionId = ''] = cursor.split('.');
   return { at: Number(at), id: sessionId };

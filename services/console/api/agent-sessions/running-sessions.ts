@@ -6,18 +6,20 @@ import type { RunningTurnStats } from '#shared/broker/contract/ingress-stats.ts'
 import { agentPrograms } from '#shared/core/agent-turn.ts';
 
 /** Groups the running turns that a viewer may see by the id of their agent session, oldest first. */
-export function runningBySession(
+export function groupBySession(
   turns: readonly RunningTurnStats[],
   viewer: UsageViewer,
   owner?: SessionOwner,
 ): Map<string, RunningTurnStats[]> {
-  const seen = turns.filter((turn) => maySee(viewer, turn) && (owner === undefined || sessionOwnerOf(turn) === owner));
-  const sorted = seen.sort((a, b) => a.since - b.since);
+  const visible = turns.filter(
+    (turn) => maySee(viewer, turn) && (owner === undefined || sessionOwnerOf(turn) === owner),
+  );
+  const sorted = visible.sort((a, b) => a.since - b.since);
   return Map.groupBy(sorted, (turn) => computeSessionId(sessionOwnerOf(turn), turn.session));
 }
 
-/** Builds an agent session that has no finished turn from its running turns. Returns undefined if there are no turns. */
-export function sessionOfTurns(id: string, turns: readonly RunningTurnStats[]): AgentSession | undefined {
+/** Builds an agent session from its running turns, if it has no finished turn yet. Returns undefined if there are no running turns. */
+export function buildSession(id: string, turns: readonly RunningTurnStats[]): AgentSession | undefined {
   const [first] = turns;
   if (!first) return undefined;
   return {
@@ -33,8 +35,12 @@ export function sessionOfTurns(id: string, turns: readonly RunningTurnStats[]): 
   };
 }
 
-/** Returns the agents of a session, and those agents of its running turns that have no finished turn yet. */
-export function agentsWith(agents: readonly SessionAgent[], turns: readonly RunningTurnStats[]): SessionAgent[] {
+/**
+ * Returns the agents of a session that have finished turns, followed by those that have only running turns.
+ * @param agents the agents with a finished turn
+ * @param turns the running turns of the session
+ */
+export function addRunningAgents(agents: readonly SessionAgent[], turns: readonly RunningTurnStats[]): SessionAgent[] {
   const all = new Map(agents.map((agent) => [agent.id, agent]));
   for (const { agent, parent, type, since } of turns) {
     if (agent === undefined || all.has(agent)) continue;
@@ -43,6 +49,6 @@ export function agentsWith(agents: readonly SessionAgent[], turns: readonly Runn
   return [...all.values()];
 }
 
-export function runningAgents(turns: readonly RunningTurnStats[]): string[] {
+export function listRunningAgents(turns: readonly RunningTurnStats[]): string[] {
   return [...new Set(turns.flatMap(({ agent }) => agent ?? []))];
 }

@@ -24,7 +24,7 @@ export const auditFile: Record<'csv' | 'json', ExportFile<AuditEntry>> = {
     type: 'text/csv; charset=utf-8',
     name: 'audit.csv',
     head: toCsvLine(Object.keys(columns)),
-    piece: (entry) => toCsvLine(Object.values(columns).map((cell) => cell(entry))),
+    toText: (entry) => toCsvLine(Object.values(columns).map((cell) => cell(entry))),
     tail: '',
   },
   json: jsonFile('audit.json'),

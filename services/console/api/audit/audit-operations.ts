@@ -22,13 +22,13 @@ const time = z.coerce.number({ error: 'must be milliseconds since 1970' }).int()
 const id = z.string().min(1).max(200).optional();
 const filter = z.object({
   actor: id.describe(
-    'Id of the person or of the admin token that did it. A change with the token of a person is by both.',
+    'Id of the person or admin token that made the change. The id of a person also selects changes with their tokens.',
   ),
   action: z
     .string()
-    .regex(/^[\w.-]{1,60}(?:\.\*)?$/, 'This is no action, and no group of them as `key.*`.')
+    .regex(/^[\w.-]{1,60}(?:\.\*)?$/, 'This is neither an action nor a group of actions such as `key.*`.')
     .optional()
-    .describe('An action, or a group of them as `key.*`.'),
+    .describe('An action, or a group of actions such as `key.*`.'),
   target: id.describe('Id of what was changed.'),
   from: time,
   to: time,
@@ -65,14 +65,14 @@ export function auditOperations({ accounts }: Pick<ApiParts, 'accounts'>): Opera
       files: ['text/csv', 'application/json'],
       handle: async ({ actor, query: { format, ...wanted }, response }) => {
         requireAccess('audit.read', actor);
-        await exportRecords(response, auditFile[format], entriesOf(wanted), (entries) =>
+        await exportRecords(response, auditFile[format], readEntries(wanted), (entries) =>
           hideDeleted(accounts, entries),
         );
       },
     }),
   ];
 
-  async function* entriesOf(wanted: AuditFilter): AsyncGenerator<AuditEntry> {
+  async function* readEntries(wanted: AuditFilter): AsyncGenerator<AuditEntry> {
     let cursor: string | undefined;
     do {
       const { entries, next } = await audit.list(wanted, entriesPerRead, cursor);

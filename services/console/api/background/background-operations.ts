@@ -4,13 +4,13 @@ import { backgroundQueues } from '#shared/background/background-job.ts';
 import type { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { backgroundSchema, webhookBacklogSchema, type FailingJobFacts } from '../../contract/background.ts';
 import { requireAccess } from '../access.ts';
-import { record, type ApiParts } from '../api-parts.ts';
+import { writeAudit, type ApiParts } from '../api-parts.ts';
 import { operation, type Operation } from '../operations/operation.ts';
-import { webhookAnswers } from '../webhooks/webhook-answers.ts';
+import { toWebhookAnswers } from '../webhooks/webhook-answers.ts';
 
 const maxFailing = 100;
 
-const repetition = z.strictObject({ queue: z.enum(backgroundQueues), id: z.string().min(1).max(200) });
+const repeatBody = z.strictObject({ queue: z.enum(backgroundQueues), id: z.string().min(1).max(200) });
 
 export interface BackgroundParts extends Pick<ApiParts, 'accounts' | 'log'> {
   jobs: Pick<BackgroundJobs, 'countAll' | 'listFailing' | 'tryNow'>;
@@ -26,12 +26,12 @@ export function backgroundOperations(parts: BackgroundParts): Operation[] {
       method: 'get',
       path: '/background',
       id: 'getBackgroundWork',
-      summary: 'Answers the queues, and the jobs that have failed and are tried again.',
+      summary: 'Returns the queues, and the jobs that have failed and will be tried again.',
       command: 'background show',
       answer: backgroundSchema,
       handle: async ({ actor }) => {
         requireAccess('background.see', actor);
-        const [counts, failing] = await Promise.all([jobs.countAll(), Promise.all(backgroundQueues.map(failingOf))]);
+        const [counts, failing] = await Promise.all([jobs.countAll(), Promise.all(backgroundQueues.map(findFailing))]);
         const queues = backgroundQueues.map((name) => {
           const { waiting, active, delayed } = counts[name];
           return { name, waiting, active, delayed };
@@ -44,16 +44,16 @@ export function backgroundOperations(parts: BackgroundParts): Operation[] {
       path: '/background/repeat',
       id: 'repeatJob',
       subject: 'background work',
-      summary: 'Has a job that has failed tried now.',
+      summary: 'Tries a failed job again now, before its next try is due.',
       scopes: [],
       command: 'background repeat',
-      body: repetition,
-      answer: z.object({ repeated: z.boolean().describe('False where it does not wait any more.') }),
+      body: repeatBody,
+      answer: z.object({ repeated: z.boolean().describe('False if the job no longer waits for its next try.') }),
       handle: async ({ actor, body: { queue, id } }) => {
         requireAccess('background.repeat', actor);
         const repeated = await jobs.tryNow({ queue, id });
         const target = { kind: 'job', id, name: id };
-        if (repeated) await record(parts, actor, { action: 'background.repeat', target, details: { queue } });
+        if (repeated) await writeAudit(parts, actor, { action: 'background.repeat', target, details: { queue } });
         return { repeated };
       },
     }),
@@ -62,7 +62,7 @@ export function backgroundOperations(parts: BackgroundParts): Operation[] {
       method: 'get',
       path: '/background/webhooks',
       id: 'listWebhookBacklog',
-      summary: 'Answers the webhooks to which events are on their way, or were given up.',
+      summary: 'Lists the webhooks with events that are not delivered: those on their way, and those given up.',
       command: 'background webhooks',
       answer: z.array(webhookBacklogSchema),
       handle: async ({ actor }) => {
@@ -73,7 +73,7 @@ export function backgroundOperations(parts: BackgroundParts): Operation[] {
           const { pending, dead } = counts[at] ?? { pending: 0, dead: 0 };
           return pending + dead > 0 ? [{ endpoint, pending, dead }] : [];
         });
-        const answers = await webhookAnswers(
+        const answers = await toWebhookAnswers(
           accounts,
           busy.map(({ endpoint }) => endpoint),
         );
@@ -85,7 +85,7 @@ export function backgroundOperations(parts: BackgroundParts): Operation[] {
     }),
   ];
 
-  async function failingOf(queue: (typeof backgroundQueues)[number]): Promise<FailingJobFacts[]> {
+  async function findFailing(queue: (typeof backgroundQueues)[number]): Promise<FailingJobFacts[]> {
     const found = await jobs.listFailing(queue, maxFailing);
     return found.map(({ lastAt, ...job }) => ({ queue, ...job, ...(lastAt !== undefined && { lastAt }) }));
   }

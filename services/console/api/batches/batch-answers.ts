@@ -3,16 +3,17 @@ import type { LineError } from '#shared/accounts/batches/line-result.ts';
 import { toDollars } from '#shared/accounts/money.ts';
 import type { Batch, BatchDetails, Owner } from '../../contract/batches.ts';
 import { mayDo, type Person } from '../access.ts';
-import { asOwner, partyOfId } from './owners.ts';
+import { asMemberIfOwner, findResourceOwner } from './resource-owners.ts';
 
 const maxProblems = 20;
 
-export function batchAnswer(batch: BatchRecord, owner: Owner, person: Person): Batch {
+/** Returns a batch as the API answers it, with what the person may do with the batch. */
+export function toBatchAnswer(batch: BatchRecord, owner: Owner, person: Person): Batch {
   const { id, endpoint, path, model, state, createdAt, runningAt, endedAt, failedAt, expiresAt, cancelledAt } = batch;
   const { total, succeeded, errored, cancelled, expired, outputFile, errorFile } = batch;
   const { promptTokens, cachedTokens, completionTokens, reasoningTokens, cost, pausedUntil, pausedFor = '' } = batch;
-  const party = partyOfId(person, batch.owner);
-  const over = endedAt ?? failedAt;
+  const resourceOwner = findResourceOwner(person, batch.owner);
+  const endTime = endedAt ?? failedAt;
   return {
     id,
     owner,
@@ -21,7 +22,7 @@ export function batchAnswer(batch: BatchRecord, owner: Owner, person: Person): B
     state,
     createdAt,
     ...(runningAt !== undefined && { runningAt }),
-    ...(over !== undefined && { endedAt: over }),
+    ...(endTime !== undefined && { endedAt: endTime }),
     expiresAt,
     ...(cancelledAt !== undefined && { cancelledAt }),
     total,
@@ -37,20 +38,20 @@ export function batchAnswer(batch: BatchRecord, owner: Owner, person: Person): B
     ...(pausedUntil !== undefined && isPaused(batch) && { paused: { reason: pausedFor, until: pausedUntil } }),
     ...(outputFile !== undefined && { outputFile }),
     ...(errorFile !== undefined && { errorFile }),
-    mayCancel: !isOver(batch) && cancelledAt === undefined && mayDo('batch.cancel', person, party),
-    mayRead: mayDo('file.read', asOwner(person, party), party),
+    mayCancel: !isOver(batch) && cancelledAt === undefined && mayDo('batch.cancel', person, resourceOwner),
+    mayRead: mayDo('file.read', asMemberIfOwner(person, resourceOwner), resourceOwner),
   };
 }
 
-/** Returns a batch as `batchAnswer` does, with the errors of its input and of its first failed lines. */
-export function batchDetails(
+/** Returns a batch as `toBatchAnswer` does, with the errors of its input and of its first failed lines. */
+export function toBatchDetails(
   batch: BatchRecord,
   owner: Owner,
   person: Person,
   firstErrors: readonly LineError[],
 ): BatchDetails {
   const { inputFile, metadata = {}, problems = [] } = batch;
-  const answer = batchAnswer(batch, owner, person);
+  const answer = toBatchAnswer(batch, owner, person);
   return {
     ...answer,
     inputFile,

@@ -6,10 +6,10 @@ import { batchDetailsSchema, batchSchema, type Batch } from '../../contract/batc
 import { requireAccess, type Action } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { notFound } from '../api-failure.ts';
-import { record, type ApiParts } from '../api-parts.ts';
+import { writeAudit, type ApiParts } from '../api-parts.ts';
 import { operation, type Operation } from '../operations/operation.ts';
-import { batchAnswer, batchDetails } from './batch-answers.ts';
-import { ownersOf, ownerText, partyOf, partyOfId, readOwner } from './owners.ts';
+import { toBatchAnswer, toBatchDetails } from './batch-answers.ts';
+import { findOwners, ownerText, toResourceOwner, findResourceOwner, parseOwner } from './resource-owners.ts';
 
 const maxOpen = 200;
 
@@ -35,16 +35,16 @@ export function batchOperations(parts: BatchParts): Operation[] {
       method: 'get',
       path: '/batches',
       id: 'listBatches',
-      summary: 'Answers batches of a person, a team or a router key, newest first.',
+      summary: 'Lists the batches of a person, a team or a router key, newest first.',
       command: 'admin batches list',
       query: listQuery,
       answer: z.object({ batches: z.array(batchSchema), more: z.boolean() }),
       handle: async ({ actor, query: { owner: text, limit, after: cursor } }) => {
-        const owner = readOwner(text);
-        requireAccess('batch.see', actor, partyOf(owner));
+        const owner = parseOwner(text);
+        requireAccess('batch.see', actor, toResourceOwner(owner));
         const after = cursor === undefined ? undefined : await find(cursor, 'batch.see', actor);
         const page = await batches.listAll(owner.id, batchApis, { limit, after });
-        return { batches: await answers(page.batches, actor), more: page.hasMore };
+        return { batches: await toAnswers(page.batches, actor), more: page.hasMore };
       },
     }),
     operation({
@@ -52,12 +52,12 @@ export function batchOperations(parts: BatchParts): Operation[] {
       method: 'get',
       path: '/batches/open',
       id: 'listOpenBatches',
-      summary: 'Answers the batches of everybody that are not over, the next to expire first.',
+      summary: 'Lists the unfinished batches of all owners. The next to expire comes first.',
       command: 'admin batches open',
       answer: z.array(batchSchema),
       handle: async ({ actor }) => {
         requireAccess('background.see', actor);
-        return answers(await work.listOpen(maxOpen), actor);
+        return toAnswers(await work.listOpen(maxOpen), actor);
       },
     }),
     operation({
@@ -65,16 +65,16 @@ export function batchOperations(parts: BatchParts): Operation[] {
       method: 'get',
       path: '/batches/{id}',
       id: 'getBatch',
-      summary: 'Answers a batch, with what is wrong with it.',
+      summary: 'Returns a batch, with the errors of its input and of its first failed requests.',
       command: 'admin batches show',
       answer: batchDetailsSchema,
       handle: async ({ actor, params: { id } }) => {
         const batch = await find(id, 'batch.see', actor);
         const [ownerOf, errors] = await Promise.all([
-          ownersOf(accounts, [batch.owner]),
+          findOwners(accounts, [batch.owner]),
           work.readFirstErrors(batch.id),
         ]);
-        return batchDetails(batch, ownerOf(batch.owner), actor, errors);
+        return toBatchDetails(batch, ownerOf(batch.owner), actor, errors);
       },
     }),
     operation({
@@ -82,7 +82,7 @@ export function batchOperations(parts: BatchParts): Operation[] {
       path: '/batches/{id}/cancel',
       id: 'cancelBatch',
       subject: 'batches',
-      summary: 'Cancels a batch; results that it has stay.',
+      summary: 'Cancels a batch. The results that the batch has so far are kept.',
       scopes: [],
       command: 'admin batches cancel',
       answer: batchSchema,
@@ -90,9 +90,14 @@ export function batchOperations(parts: BatchParts): Operation[] {
         const { id, owner } = await find(params.id, 'batch.cancel', actor);
         if (await batches.cancel(id)) {
           const target = { kind: 'batch', id, name: id };
-          await record(parts, actor, { action: 'batch.cancel', target, details: {}, ofTeam: actor.teams.has(owner) });
+          await writeAudit(parts, actor, {
+            action: 'batch.cancel',
+            target,
+            details: {},
+            ofTeam: actor.teams.has(owner),
+          });
         }
-        const [answer] = await answers([await find(id, 'batch.cancel', actor)], actor);
+        const [answer] = await toAnswers([await find(id, 'batch.cancel', actor)], actor);
         if (!answer) throw notFound();
         return answer;
       },
@@ -106,15 +111,15 @@ export function batchOperations(parts: BatchParts): Operation[] {
   async function find(id: string, action: Action, actor: Actor): Promise<BatchRecord> {
     const batch = /^[\w-]{1,80}$/.test(id) ? await work.find(id) : undefined;
     if (!batch) throw notFound();
-    requireAccess(action, actor, partyOfId(actor, batch.owner));
+    requireAccess(action, actor, findResourceOwner(actor, batch.owner));
     return batch;
   }
 
-  async function answers(records: readonly BatchRecord[], actor: Actor): Promise<Batch[]> {
-    const ownerOf = await ownersOf(
+  async function toAnswers(records: readonly BatchRecord[], actor: Actor): Promise<Batch[]> {
+    const ownerOf = await findOwners(
       accounts,
       records.map(({ owner }) => owner),
     );
-    return records.map((batch) => batchAnswer(batch, ownerOf(batch.owner), actor));
+    return records.map((batch) => toBatchAnswer(batch, ownerOf(batch.owner), actor));
   }
 }

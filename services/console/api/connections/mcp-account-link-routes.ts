@@ -8,7 +8,7 @@ import type { Logger } from '#shared/core/log.ts';
 import { resolveRouterAddress } from '#shared/core/router-address.ts';
 import type { McpAccountLink } from '../../contract/mcp-account-links.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
-import { record } from '../api-parts.ts';
+import { writeAudit } from '../api-parts.ts';
 import { parse } from '../parse.ts';
 import { signedInOf, type SignedIn } from '../session/signed-in.ts';
 
@@ -21,26 +21,26 @@ export interface ConnectionRoutesParts {
 }
 
 const text = z.string().min(1).max(8_192);
-const answer = z.strictObject({ state: text, code: text.optional(), iss: text.optional() });
+const callbackBody = z.strictObject({ state: text, code: text.optional(), iss: text.optional() });
 
 /** Creates the routes for the MCP account links of the signed-in person. Nobody sees or changes the links of others. */
 export function mcpAccountLinkRoutes(parts: ConnectionRoutesParts): Router {
   const { connections } = parts;
   const routes = Router({ caseSensitive: true, strict: true });
   routes.get('/connections', async (_, response) => {
-    response.json((await connections.list(signedInOf(response).id)).map(connectionAnswer));
+    response.json((await connections.list(signedInOf(response).id)).map(toLinkAnswer));
   });
   routes.post('/connections', async (request, response) => {
     const person = signedInOf(response);
-    const { state, code, iss } = parse(answer, request.body);
+    const { state, code, iss } = parse(callbackBody, request.body);
     const server = await toApiFailure(() => connections.complete(person.id, person.sessionId, { state, code, iss }));
-    await note(parts, person, 'connection.make', server);
+    await auditLink(parts, person, 'connection.make', server);
     response.json({ server });
   });
   routes.post('/connections/:server', async (request, response) => {
     const { id, sessionId } = signedInOf(response);
     const { server } = request.params;
-    const url = await toApiFailure(() => connections.begin(id, sessionId, server, pageOf(request, parts)));
+    const url = await toApiFailure(() => connections.begin(id, sessionId, server, computePageUrl(request, parts)));
     if (!url) throw notFound();
     response.json({ url: url.href });
   });
@@ -48,18 +48,18 @@ export function mcpAccountLinkRoutes(parts: ConnectionRoutesParts): Router {
     const person = signedInOf(response);
     const { server } = request.params;
     if (!(await connections.disconnect(person.id, server))) throw notFound();
-    await note(parts, person, 'connection.remove', server);
+    await auditLink(parts, person, 'connection.remove', server);
     response.status(204).end();
   });
   return routes;
 }
 
-function connectionAnswer({ server, url, state, connectedAt }: ServerForPerson): McpAccountLink {
+function toLinkAnswer({ server, url, state, connectedAt }: ServerForPerson): McpAccountLink {
   return { server, host: new URL(url).host, state, ...(connectedAt === undefined ? {} : { connectedAt }) };
 }
 
 /** Returns the address of the page to which an MCP server sends people back. It is the same for all servers. */
-function pageOf(request: Request, { publicUrl }: Pick<ConnectionRoutesParts, 'publicUrl'>): string {
+function computePageUrl(request: Request, { publicUrl }: Pick<ConnectionRoutesParts, 'publicUrl'>): string {
   return new URL(connectionsPath, resolveRouterAddress(request, publicUrl)).href;
 }
 
@@ -75,6 +75,11 @@ async function toApiFailure<T>(connect: () => Promise<T>): Promise<T> {
   }
 }
 
-async function note(parts: ConnectionRoutesParts, person: SignedIn, action: string, server: string): Promise<void> {
-  await record(parts, person, { action, target: { kind: 'mcp-server', id: server, name: server }, details: {} });
+async function auditLink(
+  parts: ConnectionRoutesParts,
+  person: SignedIn,
+  action: string,
+  server: string,
+): Promise<void> {
+  await writeAudit(parts, person, { action, target: { kind: 'mcp-server', id: server, name: server }, details: {} });
 }

@@ -16,9 +16,9 @@ import {
 import { requireAccess } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure } from '../api-failure.ts';
-import { record, type ApiParts } from '../api-parts.ts';
+import { writeAudit, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
-import { pageOf, timedCursor, type Order } from '../operations/page.ts';
+import { cutPage, timedCursor, type Order } from '../operations/page.ts';
 import { workerCommand } from './worker-command.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -32,7 +32,13 @@ const newCredential = z.strictObject({
       `"${openCredentialName}" is the name of workers without a credential.`,
     ),
   tier: z.enum(tiers),
-  expiresInDays: z.number().int().min(1).max(3_660).optional().describe('Absent: it is valid until it is revoked.'),
+  expiresInDays: z
+    .number()
+    .int()
+    .min(1)
+    .max(3_660)
+    .optional()
+    .describe('Absent: the credential is valid until it is revoked.'),
 });
 
 export interface CredentialParts extends Pick<ApiParts, 'accounts' | 'log'> {
@@ -43,7 +49,7 @@ export interface CredentialParts extends Pick<ApiParts, 'accounts' | 'log'> {
 /** A credential of a worker. This API excludes the credentials of ingress nodes and batch runners. */
 type IssuedToWorker = IssuedCredential & { role: Tier };
 
-const byIssue: Order<WorkerCredential> = {
+const byIssueTime: Order<WorkerCredential> = {
   cursorOf: ({ issuedAt, name }) => timedCursor(issuedAt, name),
   form: /^\d{16}\../s,
 };
@@ -59,9 +65,9 @@ export function credentialOperations(parts: CredentialParts): Operation[] {
       command: 'credentials list',
       item: workerCredentialSchema,
       handle: async ({ actor }, page) => {
-        const { folder } = authorityFor(actor);
-        const all = readAuthority(folder).issued.filter(isOfWorker).map(answer);
-        return pageOf(all, page, byIssue);
+        const { folder } = requireAuthority(actor);
+        const all = readAuthority(folder).issued.filter(isWorkerCredential).map(toAnswer);
+        return cutPage(all, page, byIssueTime);
       },
     }),
     operation({
@@ -69,16 +75,16 @@ export function credentialOperations(parts: CredentialParts): Operation[] {
       path: '/worker-credentials',
       id: 'createWorkerCredential',
       subject: 'workers',
-      summary: 'Makes a credential with which workers of a tier join. The answer is the only one that has it.',
+      summary: 'Makes a credential with which workers of a tier join. Only this response contains the credential.',
       scopes: [],
       command: 'credentials worker',
       body: newCredential,
       answer: createdWorkerCredentialSchema,
       statuses: [201],
       handle: async ({ actor, body: { name, tier, expiresInDays } }) => {
-        const { folder, natsUrl } = authorityFor(actor);
+        const { folder, natsUrl } = requireAuthority(actor);
         const validMs = expiresInDays === undefined ? undefined : expiresInDays * dayMs;
-        // The credential is recorded before it is sent, because an unrecorded one could not be revoked.
+        // The credential is recorded before it is sent, because a credential that is not recorded could not be revoked.
         const { text, issued } = await changeAuthority(folder, async (authority) => {
           const now = Date.now();
           if (authority.issued.some((other) => other.name === name && isValid(other, now))) {
@@ -89,8 +95,8 @@ export function credentialOperations(parts: CredentialParts): Operation[] {
           authority.issued.push(made.issued);
           return made;
         });
-        const credential = answer({ ...issued, role: tier });
-        await note('credential.create', actor, credential);
+        const credential = toAnswer({ ...issued, role: tier });
+        await auditCredential('credential.create', actor, credential);
         return { credential, text, command: workerCommand(credential, natsUrl) };
       },
     }),
@@ -99,21 +105,24 @@ export function credentialOperations(parts: CredentialParts): Operation[] {
       path: '/worker-credentials/{name}',
       id: 'revokeWorkerCredential',
       subject: 'workers',
-      summary: 'Revokes a credential. The servers refuse it once they are reloaded with the new `nats-auth.conf`.',
+      summary: 'Revokes a credential. NATS servers refuse it once they are reloaded with the new `nats-auth.conf`.',
       scopes: [],
       command: 'credentials revoke',
       answer: revokedWorkerCredentialSchema,
       handle: async ({ actor, params: { name } }) => {
-        const { folder } = authorityFor(actor);
+        const { folder } = requireAuthority(actor);
         const revoke = (authority: Authority): IssuedToWorker => {
-          const made = revokeCredentials(authority, (one) => one.name === name && isOfWorker(one));
-          const newest = made.findLast(isOfWorker);
+          const revokedCredentials = revokeCredentials(
+            authority,
+            (one) => one.name === name && isWorkerCredential(one),
+          );
+          const newest = revokedCredentials.findLast(isWorkerCredential);
           if (!newest) throw new ApiFailure(404, 'not_found', `There is no credential named ${name} to revoke.`);
           return newest;
         };
         const revoked = await changeAuthority(folder, revoke, buildServerConfigInThread);
-        const credential = answer(revoked);
-        await note('credential.revoke', actor, credential);
+        const credential = toAnswer(revoked);
+        await auditCredential('credential.revoke', actor, credential);
         return { credential, instruction: formatRevocationNotice(folder, name) };
       },
     }),
@@ -123,7 +132,7 @@ export function credentialOperations(parts: CredentialParts): Operation[] {
    * Returns the authority of this ingress.
    * @throws ApiFailure 403 for anybody but an administrator, 409 where this ingress has no authority
    */
-  function authorityFor(actor: Actor): { folder: string; natsUrl: string } {
+  function requireAuthority(actor: Actor): { folder: string; natsUrl: string } {
     requireAccess('credential.manage', actor);
     if (parts.authority) return parts.authority;
     const message =
@@ -131,17 +140,17 @@ export function credentialOperations(parts: CredentialParts): Operation[] {
     throw new ApiFailure(409, 'no_authority', message);
   }
 
-  function note(action: string, actor: Actor, { name, tier, expiresAt }: WorkerCredential): Promise<void> {
+  function auditCredential(action: string, actor: Actor, { name, tier, expiresAt }: WorkerCredential): Promise<void> {
     const target = { kind: 'credential', id: name, name };
-    return record(parts, actor, { action, target, details: { tier, expiresAt } });
+    return writeAudit(parts, actor, { action, target, details: { tier, expiresAt } });
   }
 }
 
-function isOfWorker(one: IssuedCredential): one is IssuedToWorker {
+function isWorkerCredential(one: IssuedCredential): one is IssuedToWorker {
   return tiers.some((tier) => tier === one.role);
 }
 
-function answer({ name, role, issuedAt, expiresAt, revokedAt }: IssuedToWorker): WorkerCredential {
+function toAnswer({ name, role, issuedAt, expiresAt, revokedAt }: IssuedToWorker): WorkerCredential {
   return {
     name,
     tier: role,

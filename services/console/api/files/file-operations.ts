@@ -6,8 +6,8 @@ import { fileListSchema, type OwnedFile } from '../../contract/batches.ts';
 import { mayDo, requireAccess, type Action } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { notFound } from '../api-failure.ts';
-import { record, type ApiParts } from '../api-parts.ts';
-import { asOwner, ownerText, partyOf, readOwner } from '../batches/owners.ts';
+import { writeAudit, type ApiParts } from '../api-parts.ts';
+import { asMemberIfOwner, ownerText, toResourceOwner, parseOwner } from '../batches/resource-owners.ts';
 import { fileOperation, operation, type Operation } from '../operations/operation.ts';
 
 const fileId = z.string().regex(/^\w{1,80}$/, 'This is not the id of a file.');
@@ -31,25 +31,25 @@ export function fileOperations(parts: FileParts): Operation[] {
       path: '/files',
       id: 'listFiles',
       subject: 'batches',
-      summary: 'Answers files of a person, a team or a router key, newest first.',
+      summary: 'Lists the files of a person, a team or a router key, newest first.',
       scopes: ['read'],
       command: 'admin files list',
       query: listQuery,
       answer: fileListSchema,
       handle: async ({ actor, query: { owner: text, limit, after } }) => {
-        const owner = readOwner(text);
-        const party = partyOf(owner);
-        requireAccess('file.see', actor, party);
+        const owner = parseOwner(text);
+        const resourceOwner = toResourceOwner(owner);
+        requireAccess('file.see', actor, resourceOwner);
         const [page, use] = await Promise.all([
           files.list(owner.id, { newestFirst: true, limit, after }),
           files.use(owner.id),
         ]);
         return {
-          files: (page?.files ?? []).map(fileAnswer),
+          files: (page?.files ?? []).map(toFileAnswer),
           more: page?.hasMore ?? false,
           use,
-          mayRead: mayDo('file.read', asOwner(actor, party), party),
-          mayDelete: mayDo('file.delete', actor, party),
+          mayRead: mayDo('file.read', asMemberIfOwner(actor, resourceOwner), resourceOwner),
+          mayDelete: mayDo('file.delete', actor, resourceOwner),
         };
       },
     }),
@@ -57,7 +57,7 @@ export function fileOperations(parts: FileParts): Operation[] {
       path: '/files/{id}/content',
       id: 'getFileContent',
       subject: 'batches',
-      summary: 'Writes the content of a file, for its owner.',
+      summary: 'Writes the content of a file. Only the owner of the file may read it.',
       scopes: [],
       command: 'admin files download',
       query: ownerQuery,
@@ -81,7 +81,7 @@ export function fileOperations(parts: FileParts): Operation[] {
         if (!(await files.delete(owner.id, file.id))) throw notFound();
         const target = { kind: 'file', id: file.id, name: file.name };
         const details = { kind: owner.kind, ownerId: owner.id, bytes: file.bytes };
-        await record(parts, actor, { action: 'file.delete', target, details, ofTeam: actor.teams.has(owner.id) });
+        await writeAudit(parts, actor, { action: 'file.delete', target, details, ofTeam: actor.teams.has(owner.id) });
       },
     }),
   ];
@@ -94,10 +94,10 @@ export function fileOperations(parts: FileParts): Operation[] {
     actor: Actor,
     wanted: { id: string; owner: string },
     action: Action,
-  ): Promise<{ file: FileRecord; owner: ReturnType<typeof readOwner> }> {
-    const owner = readOwner(wanted.owner);
-    const party = partyOf(owner);
-    requireAccess(action, action === 'file.read' ? asOwner(actor, party) : actor, party);
+  ): Promise<{ file: FileRecord; owner: ReturnType<typeof parseOwner> }> {
+    const owner = parseOwner(wanted.owner);
+    const resourceOwner = toResourceOwner(owner);
+    requireAccess(action, action === 'file.read' ? asMemberIfOwner(actor, resourceOwner) : actor, resourceOwner);
     const id = fileId.safeParse(wanted.id).data;
     const file = id === undefined ? undefined : await files.find(owner.id, id);
     if (!file) throw notFound();
@@ -105,6 +105,6 @@ export function fileOperations(parts: FileParts): Operation[] {
   }
 }
 
-function fileAnswer({ id, name, purpose, bytes, lines, createdAt, expiresAt }: FileRecord): OwnedFile {
+function toFileAnswer({ id, name, purpose, bytes, lines, createdAt, expiresAt }: FileRecord): OwnedFile {
   return { id, name, purpose, bytes, lines, createdAt, ...(expiresAt !== undefined && { expiresAt }) };
 }

@@ -1,13 +1,16 @@
 import type { FoundKey, KeyRecord } from '#shared/accounts/keys/key-record.ts';
 import { limitNames, type Limits } from '#shared/accounts/limits/limits.ts';
 
-/** The settings of a key, besides its limits, that an administrator locks by setting them. Only administrators may change a locked one. */
-const fields = ['class', 'expiresAt', 'models', 'tiers', 'tools', 'weight'] as const;
+/**
+ * The settings of a key that an administrator locks by setting them. Each of the key's limits can be locked too. Only administrators may
+ * change a locked setting.
+ */
+const lockableSettings = ['class', 'expiresAt', 'models', 'tiers', 'tools', 'weight'] as const;
 
-type Settings = Partial<Pick<KeyRecord, (typeof fields)[number] | 'limits'>>;
+type Settings = Partial<Pick<KeyRecord, (typeof lockableSettings)[number] | 'limits'>>;
 
 /** The settings to change: null removes a setting, an absent one stays. */
-export type WantedSettings = { [name in (typeof fields)[number]]?: Settings[name] | null | undefined } & {
+export type WantedSettings = { [name in (typeof lockableSettings)[number]]?: Settings[name] | null | undefined } & {
   limits?: Limits | undefined;
 };
 
@@ -15,12 +18,12 @@ export type WantedSettings = { [name in (typeof fields)[number]]?: Settings[name
  * Returns the `adminSet` of a key (see KeyRecord) after an administrator's change. A setting that the change sets is added, even if the key
  * already had this value. A setting that the change removes is removed from `adminSet`.
  */
-export function adminSetAfter(
+export function computeAdminSet(
   key: Settings & Pick<KeyRecord, 'adminSet'>,
   wanted: WantedSettings,
 ): string[] | undefined {
   const names = new Set(key.adminSet);
-  for (const { name, after } of changesOf(key, wanted)) {
+  for (const { name, after } of listChanges(key, wanted)) {
     if (after === undefined) names.delete(name);
     else names.add(name);
   }
@@ -28,16 +31,16 @@ export function adminSetAfter(
 }
 
 /** Returns the first locked setting that a change would alter; undefined if it alters none. */
-export function lockedIn(key: FoundKey, wanted: WantedSettings): string | undefined {
+export function findLockedSetting(key: FoundKey, wanted: WantedSettings): string | undefined {
   const { adminSet = [] } = key;
-  const locked = changesOf(key, wanted).find(
+  const locked = listChanges(key, wanted).find(
     ({ name, before, after }) => adminSet.includes(name) && !isSame(before, after),
   );
   return locked?.name;
 }
 
-function changesOf(key: Settings, wanted: WantedSettings): { name: string; before: unknown; after: unknown }[] {
-  const changed = fields.flatMap((name) =>
+function listChanges(key: Settings, wanted: WantedSettings): { name: string; before: unknown; after: unknown }[] {
+  const changed = lockableSettings.flatMap((name) =>
     wanted[name] === undefined ? [] : [{ name, before: key[name], after: wanted[name] ?? undefined }],
   );
   const { limits } = wanted;

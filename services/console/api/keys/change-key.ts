@@ -3,81 +3,83 @@ import type { FoundKey } from '#shared/accounts/keys/key-record.ts';
 import { requireAccess } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { forbidden, notFound, stale } from '../api-failure.ts';
-import { record, type ApiParts } from '../api-parts.ts';
+import { writeAudit, type ApiParts } from '../api-parts.ts';
 import { changesNothing } from '../operations/changes-nothing.ts';
-import { switched } from '../recordings/recording-state.ts';
-import { adminSetAfter, lockedIn } from './admin-set.ts';
-import { changedMeanwhile, lockedFailure, notUsable } from './key-failures.ts';
+import { computeSwitch } from '../recordings/recording-state.ts';
+import { computeAdminSet, findLockedSetting } from './admin-set.ts';
+import { keyChangedFailure, lockedFailure, notUsableFailure } from './key-failures.ts';
 import type { keyChange } from './key-inputs.ts';
 import { locksSettings, mayMakePersonalKeys, ownerOf } from './make-key.ts';
 
-/** A change is tried at most this many times. Each time it is checked and stored, which fails if others have changed the key meanwhile. */
+/** A change is tried at most this many times. A try fails if others change the key after the check and before the change is stored. */
 const maxAttempts = 5;
 
 interface WantedChange {
   wanted: z.output<typeof keyChange>;
   /** The revision that the change is for; undefined: any. */
   ifRevision?: number | undefined;
-  /** Reads the key again. Throws when the person may no longer change it. */
-  again: () => Promise<FoundKey>;
+  /** Reads the key again. Throws if the person may no longer change the key. */
+  readAgain: () => Promise<FoundKey>;
 }
 
 /**
- * Changes the settings of a key, if the actor may. The change is stored only if the key still has the revision that was checked. When
- * others have changed it since it was read, the key is read and checked again. Returns the changed key.
+ * Changes the settings of a key, if the actor may, and returns the changed key. The change is stored only if the key still has the revision
+ * that was checked. If others have changed the key meanwhile, it is read and checked again.
  * @throws ApiFailure 403, 404, 409, 412
  */
 export async function changeKey(
   parts: ApiParts,
   actor: Actor,
   found: FoundKey,
-  { wanted, ifRevision, again }: WantedChange,
+  { wanted, ifRevision, readAgain: again }: WantedChange,
 ): Promise<FoundKey> {
   const { keys } = parts.accounts;
   if (ifRevision !== undefined && ifRevision !== revisionOf(found)) throw stale();
   let key = found;
   for (let attempt = 1; ; attempt += 1) {
-    const change = judge(parts, actor, key, wanted);
-    if (isProlonged(key, wanted) && !(await mayMakePersonalKeys(parts, actor))) {
+    const change = checkChange(parts, actor, key, wanted);
+    if (isProlongedBy(key, wanted) && !(await mayMakePersonalKeys(parts, actor))) {
       throw forbidden('Only administrators may prolong personal keys here.');
     }
     const outcome = await keys.change(key.id, change, revisionOf(key));
     if (outcome === 'unknown') throw notFound();
-    if (outcome === 'over') throw notUsable();
+    if (outcome === 'over') throw notUsableFailure();
     if (outcome === 'changed') break;
     if (ifRevision !== undefined) throw stale();
-    if (attempt === maxAttempts) throw changedMeanwhile();
+    if (attempt === maxAttempts) throw keyChangedFailure();
     key = await again();
   }
   await parts.announce(key.id);
-  const was = { ...key, records: key.records !== undefined };
-  const before = Object.fromEntries(Object.keys(wanted).map((name) => [name, was[name as keyof FoundKey] ?? null]));
+  const fieldsBefore = { ...key, records: key.records !== undefined };
+  const before = Object.fromEntries(
+    Object.keys(wanted).map((name) => [name, fieldsBefore[name as keyof FoundKey] ?? null]),
+  );
   const { kind, ownerId } = key;
   const target = { kind: 'key', id: key.id, name: key.name };
-  await record(parts, actor, { action: 'key.change', target, details: { kind, ownerId, before, after: wanted } });
+  await writeAudit(parts, actor, { action: 'key.change', target, details: { kind, ownerId, before, after: wanted } });
   return (await keys.find(key.id)) ?? key;
 }
 
 /**
- * Returns whether a change would leave a key as it is. It does if the key already has all values, and those that an administrator sets are
- * marked as set by one.
+ * Returns whether a change would leave a key as it is. This is so if the key already has all wanted values and, for a change that locks
+ * settings, these settings are locked already.
  */
 export function isUnchangedBy(actor: Actor, key: FoundKey, wanted: z.output<typeof keyChange>): boolean {
   if (!changesNothing(key, wanted)) return false;
   if (!locksSettings(actor, ownerOf(key))) return true;
-  return JSON.stringify(adminSetAfter(key, wanted)) === JSON.stringify(key.adminSet);
+  return JSON.stringify(computeAdminSet(key, wanted)) === JSON.stringify(key.adminSet);
 }
 
-function isProlonged({ kind, expiresAt }: FoundKey, { expiresAt: wanted }: z.output<typeof keyChange>): boolean {
+function isProlongedBy({ kind, expiresAt }: FoundKey, { expiresAt: wanted }: z.output<typeof keyChange>): boolean {
   if (kind !== 'user' || expiresAt === undefined || wanted === undefined) return false;
   return wanted === null || wanted > expiresAt;
 }
 
 /**
- * Checks a change and returns what is to be stored.
+ * Checks that the actor may make a change, and returns the fields of the key to store.
  * @throws ApiFailure 403
  */
-function judge(
+function checkChange(
   { recordings: { isOn } }: Pick<ApiParts, 'recordings'>,
   actor: Actor,
   key: FoundKey,
@@ -87,26 +89,27 @@ function judge(
   if (wanted.class === 'high' && key.class !== 'high' && key.owner?.ceiling?.maxClass !== 'high') {
     requireAccess('key.class.high', actor, owner);
   }
-  const locked = actor.role === 'admin' ? undefined : lockedIn(key, wanted);
-  if (locked !== undefined) throw lockedFailure(locked);
+  const lockedSetting = actor.role === 'admin' ? undefined : findLockedSetting(key, wanted);
+  if (lockedSetting !== undefined) throw lockedFailure(lockedSetting);
   const changes = Object.fromEntries(
     Object.entries(wanted).map(([name, value]) => [name, value === null ? undefined : value]),
   );
-  if (records === true) requireSwitch(actor, key);
+  if (records === true) requireMayRecord(actor, key);
   return {
     ...changes,
-    ...(records !== undefined && { records: switched(key.records, records, actor, isOn) ?? undefined }),
-    ...(locksSettings(actor, owner) && { adminSet: adminSetAfter(key, wanted) }),
+    ...(records !== undefined && { records: computeSwitch(key.records, records, actor, isOn) ?? undefined }),
+    ...(locksSettings(actor, owner) && { adminSet: computeAdminSet(key, wanted) }),
   };
 }
 
 /**
- * Checks that the actor may record the requests of a key. Only the person of a personal key may.
+ * Checks that the actor may switch on the recording of a key's requests. For a personal key, only its person may.
  * @throws ApiFailure 403
  */
-function requireSwitch(actor: Actor, { kind, ...key }: FoundKey): void {
+function requireMayRecord(actor: Actor, { kind, ...key }: FoundKey): void {
   if (kind !== 'user') return requireAccess('key.record', actor, ownerOf({ kind, ...key }));
-  if (key.ownerId !== actor.id) throw forbidden('Only its person may have the requests of a personal key recorded.');
+  if (key.ownerId !== actor.id)
+    throw forbidden('Only the person of a personal key may switch on the recording of its requests.');
 }
 
 function revisionOf({ revision = 0 }: FoundKey): number {

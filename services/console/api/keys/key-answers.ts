@@ -1,21 +1,24 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
 import { identityOfKey, maskKey, type FoundKey } from '#shared/accounts/keys/key-record.ts';
 import type { Key } from '../../contract/account.ts';
-import { ceilingAnswer } from '../people/ceiling-answer.ts';
-import { stateOf, switchersOf } from '../recordings/recording-state.ts';
+import { toCeilingAnswer } from '../people/ceiling-answer.ts';
+import { findState, findSwitchers } from '../recordings/recording-state.ts';
 
 /**
  * Returns keys as the pages show them, without the hash and with only the ends of the secret.
  * @param isRecording whether this router records requests
  */
-export async function keyAnswers(
+export async function toKeyAnswers(
   { keys, users }: Pick<Accounts, 'keys' | 'users'>,
   found: FoundKey[],
   isRecording: boolean,
 ): Promise<Key[]> {
-  const makers = new Set(found.flatMap(({ createdBy, issuedBy }) => [createdBy ?? [], issuedBy ?? []].flat()));
-  for (const by of switchersOf(found)) makers.add(by);
-  const [uses, names] = await Promise.all([keys.readLastUses(found.map(({ id }) => id)), users.readNames([...makers])]);
+  const personIds = new Set(found.flatMap(({ createdBy, issuedBy }) => [createdBy ?? [], issuedBy ?? []].flat()));
+  for (const by of findSwitchers(found)) personIds.add(by);
+  const [uses, names] = await Promise.all([
+    keys.readLastUses(found.map(({ id }) => id)),
+    users.readNames([...personIds]),
+  ]);
   return found.map((key, at) => {
     const {
       id,
@@ -32,18 +35,18 @@ export async function keyAnswers(
       weight = 1,
     } = key;
     const { ownerId, owner, issuedBy, storesAs, createdBy, replacedBy, adminSet = [] } = key;
-    const ceiling = ceilingAnswer(owner?.ceiling);
+    const ceiling = toCeilingAnswer(owner?.ceiling);
     const maker = createdBy === undefined ? undefined : names.get(createdBy);
     const issuer = issuedBy === undefined ? undefined : names.get(issuedBy);
     const lastUsedAt = uses[at];
-    const { class: inForce } = identityOfKey(key);
-    const recording = isRecording ? stateOf(key, names) : undefined;
+    const { class: effectiveClass } = identityOfKey(key);
+    const recording = isRecording ? findState(key, names) : undefined;
     return {
       id,
       kind,
       name,
       class: priority,
-      ...(inForce === priority ? {} : { classInForce: inForce }),
+      ...(effectiveClass === priority ? {} : { classInForce: effectiveClass }),
       masked: maskKey(key),
       createdAt,
       limits,

@@ -1,6 +1,6 @@
 import { ApiFailure, notFound } from '../api-failure.ts';
 
-export function notCreated(outcome: 'no owner' | 'too many'): ApiFailure {
+export function creationFailure(outcome: 'no owner' | 'too many'): ApiFailure {
   if (outcome === 'no owner') return notFound();
   return new ApiFailure(409, 'too_many_keys', 'There are 200 keys already. Revoke some that are no longer needed.');
 }
@@ -13,10 +13,10 @@ export function lockedFailure(field: string): ApiFailure {
   return new ApiFailure(403, 'admin_set', 'An administrator has set this. Ask one to change it.', { field });
 }
 
-export function changedMeanwhile(): ApiFailure {
+export function keyChangedFailure(): ApiFailure {
   return new ApiFailure(409, 'key_changed', 'Others change this key at this moment. Reload the page.');
 }
 
-export function notUsable(): ApiFailure {
+export function notUsableFailure(): ApiFailure {
   return new ApiFailure(409, 'key_not_usable', 'This key is revoked, replaced or expired.');
 }

@@ -9,7 +9,7 @@ import { tiers } from '#shared/core/tier.ts';
 /** Milliseconds for which a replaced key can stay valid at most: 30 days. */
 const longestOverlapMs = 30 * 24 * 3_600_000;
 
-const future = z
+const futureTime = z
   .number()
   .int()
   .max(8.64e15)
@@ -18,7 +18,7 @@ const future = z
 const settings = z.strictObject({
   name: displayNameSchema,
   class: z.enum(priorityClasses).optional().describe('Absent: `normal`.'),
-  expiresAt: future.optional(),
+  expiresAt: futureTime.optional(),
   models: z.array(z.string().trim().min(1).max(200)).min(1).max(100).optional(),
   tiers: z.array(z.enum(tiers)).min(1).max(tiers.length).optional(),
   tools: keyToolsSchema.optional(),
@@ -36,7 +36,7 @@ export const newKey = settings.extend({
 export const keyChange = z.strictObject({
   name: displayNameSchema.optional(),
   class: z.enum(priorityClasses).optional(),
-  expiresAt: future.nullable().optional(),
+  expiresAt: futureTime.nullable().optional(),
   models: settings.shape.models.nullable(),
   tiers: settings.shape.tiers.nullable(),
   tools: settings.shape.tools.nullable(),
@@ -46,11 +46,11 @@ export const keyChange = z.strictObject({
     .boolean()
     .optional()
     .describe(
-      'Whether its requests are recorded. For a personal key only its person switches it on; administrators may switch it off.',
+      'Whether requests with the key are recorded. For a personal key, only its person may switch recording on. Administrators may switch it off.',
     ),
 });
 
-/** The body that changes the key with a name, or creates a key with it. */
+/** The body of a request that changes the key with a given name, or creates a key with this name. */
 export const namedKey = keyChange
   .omit({ name: true, records: true })
   .extend(newKey.pick({ kind: true, userId: true, teamId: true }).shape);

@@ -7,25 +7,25 @@ import { createdKeySchema, keySchema, type Key } from '../../contract/account.ts
 import { requireAccess, type Action } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure, forbidden, notFound } from '../api-failure.ts';
-import { record, type ApiParts } from '../api-parts.ts';
+import { writeAudit, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
 import { requireRevision } from '../operations/require-revision.ts';
 import { parse } from '../parse.ts';
 import { changeKey, isUnchangedBy } from './change-key.ts';
-import { keyAnswers } from './key-answers.ts';
-import { notCreated, notUsable } from './key-failures.ts';
+import { toKeyAnswers } from './key-answers.ts';
+import { creationFailure, notUsableFailure } from './key-failures.ts';
 import { keyChange, keyName, namedKey, newKey, rotation } from './key-inputs.ts';
 import { isIssuedKey, makeKey, mayMakePersonalKeys, ownerOf } from './make-key.ts';
-import { visibleKeys } from './visible-keys.ts';
+import { listVisibleKeys } from './visible-keys.ts';
 
 const upsertedKeySchema = createdKeySchema.partial({ raw: true }).meta({ id: 'UpsertedKey' });
 
-type NotedKey = Pick<FoundKey, 'id' | 'name' | 'kind' | 'ownerId'>;
+type AuditedKey = Pick<FoundKey, 'id' | 'name' | 'kind' | 'ownerId'>;
 
 export function keyOperations(parts: ApiParts): Operation[] {
   const { accounts, announce, recordings } = parts;
   const { keys } = accounts;
-  const byId = { path: '/keys/{id}', subject: 'keys' } as const;
+  const keyRoute = { path: '/keys/{id}', subject: 'keys' } as const;
 
   return [
     listOperation({
@@ -33,41 +33,41 @@ export function keyOperations(parts: ApiParts): Operation[] {
       id: 'listKeys',
       subject: 'keys',
       summary:
-        'Lists the keys that the person may see: their own and those of their teams; for an administrator, all. Oldest first.',
+        'Lists the keys that the person may see: their own and those of their teams; for an administrator, all keys. Oldest first.',
       scopes: ['read', 'keys'],
       command: 'keys list',
       query: z.object({
-        owner: z.string().max(40).optional().describe('Only those of this person or team, by its id.'),
+        owner: z.string().max(40).optional().describe('The id of a person or team: lists only their keys.'),
       }),
       item: keySchema,
       handle: async ({ actor, query: { owner } }, page) => {
-        const { data, next } = await visibleKeys(keys, actor, owner, page);
-        return { data: await keyAnswers(accounts, data, recordings.isOn), next };
+        const { data, next } = await listVisibleKeys(keys, actor, owner, page);
+        return { data: await toKeyAnswers(accounts, data, recordings.isOn), next };
       },
     }),
     operation({
-      ...byId,
+      ...keyRoute,
       method: 'get',
       id: 'getKey',
-      summary: 'Answers a key, without its secret.',
+      summary: 'Returns a key, without its secret.',
       scopes: ['read', 'keys'],
       command: 'keys show',
       answer: keySchema,
       etags: { answers: true },
-      handle: async ({ actor, params: { id }, reply }) => answerOf(await find(id, 'key.see', actor), reply),
+      handle: async ({ actor, params: { id }, reply }) => toAnswer(await find(id, 'key.see', actor), reply),
     }),
     operation({
       method: 'post',
       path: '/keys',
       id: 'createKey',
       subject: 'keys',
-      summary: 'Makes a key. The answer is the only one that has its secret.',
+      summary: "Makes a key. Only this response contains the key's secret.",
       scopes: ['keys'],
       command: 'keys create',
       body: newKey,
       answer: createdKeySchema,
       statuses: [201],
-      handle: async ({ actor, body }) => createdAnswer(await create(actor, body)),
+      handle: async ({ actor, body }) => toCreatedAnswer(await create(actor, body)),
     }),
     operation({
       method: 'put',
@@ -75,7 +75,7 @@ export function keyOperations(parts: ApiParts): Operation[] {
       id: 'upsertKey',
       subject: 'keys',
       summary:
-        'Changes the usable key of this name and owner, or makes it. What is absent stays as it is; a new key comes with its secret.',
+        'Changes the usable key with this name and owner, or makes a key. Absent settings stay as they are. The response contains the secret of a new key.',
       scopes: ['keys'],
       command: 'apply',
       body: namedKey,
@@ -87,20 +87,20 @@ export function keyOperations(parts: ApiParts): Operation[] {
         const { name } = parse(keyName, { name: params.name });
         const ownerId = kind === 'router' ? undefined : kind === 'team' ? teamId : userId;
         return accounts.nameLock.runLocked(`key:${kind}:${ownerId}:${name}`, async () => {
-          const [key, ...others] = await liveKeysOf(actor, kind, ownerId, name);
+          const [key, ...others] = await findUsableKeys(actor, kind, ownerId, name);
           if (others.length > 0) throw new ApiFailure(409, 'ambiguous_name', 'Several keys have this name.');
           requireRevision(key, { request, ifRevision });
           if (key) {
-            const now = isUnchangedBy(actor, key, wanted) ? key : await changed(actor, key, wanted, ifRevision);
-            return { key: await answerOf(now, reply) };
+            const current = isUnchangedBy(actor, key, wanted) ? key : await change(actor, key, wanted, ifRevision);
+            return { key: await toAnswer(current, reply) };
           }
           reply.status = 201;
-          return createdAnswer(await create(actor, parse(newKey, { ...withoutNulls(body), name })), reply);
+          return toCreatedAnswer(await create(actor, parse(newKey, { ...withoutNulls(body), name })), reply);
         });
       },
     }),
     operation({
-      ...byId,
+      ...keyRoute,
       method: 'patch',
       id: 'changeKey',
       summary: 'Changes the settings of a key; null removes a restriction.',
@@ -111,7 +111,7 @@ export function keyOperations(parts: ApiParts): Operation[] {
       etags: { answers: true, takes: true },
       handle: async ({ actor, params: { id }, body, ifRevision, reply }) => {
         const key = await find(id, 'key.change', actor);
-        return answerOf(await changed(actor, key, body, ifRevision), reply);
+        return toAnswer(await change(actor, key, body, ifRevision), reply);
       },
     }),
     operation({
@@ -120,7 +120,7 @@ export function keyOperations(parts: ApiParts): Operation[] {
       id: 'rotateKey',
       subject: 'keys',
       summary:
-        'Makes a successor with the same settings, and lets the key expire after a time. What both use is counted together. Only its owner rotates a key that reaches what is theirs: others revoke it.',
+        'Makes a successor with the same settings, and lets the replaced key expire after `overlapMs`. The use of both keys is counted together. Only its owner may rotate a key that can read what the owner has stored. Others may revoke it.',
       scopes: ['keys'],
       command: 'keys rotate',
       body: rotation,
@@ -144,15 +144,15 @@ export function keyOperations(parts: ApiParts): Operation[] {
           ...(isIssued && { issuedBy: actor.id }),
           overlapMs,
         });
-        if (created === 'not usable') throw notUsable();
-        if (typeof created === 'string') throw notCreated(created);
+        if (created === 'not usable') throw notUsableFailure();
+        if (typeof created === 'string') throw creationFailure(created);
         await announce(key.id);
-        await note('key.rotate', actor, key, { newId: created.record.id, overlapMs });
-        return createdAnswer(created);
+        await auditKey('key.rotate', actor, key, { newId: created.record.id, overlapMs });
+        return toCreatedAnswer(created);
       },
     }),
     operation({
-      ...byId,
+      ...keyRoute,
       method: 'delete',
       id: 'revokeKey',
       summary: 'Revokes a key for good.',
@@ -161,33 +161,33 @@ export function keyOperations(parts: ApiParts): Operation[] {
       handle: async ({ actor, params: { id } }) => {
         const key = await find(id, 'key.change', actor);
         const outcome = await keys.revoke(key.id, Date.now());
-        // Every ingress is told, even of a second revocation: it may be meant for those that the first message did not reach.
+        // Every ingress is told even if the key was revoked already, because the first message may not have reached all of them.
         await announce(key.id);
-        if (outcome === 'revoked') await note('key.revoke', actor, key, {});
+        if (outcome === 'revoked') await auditKey('key.revoke', actor, key, {});
       },
     }),
   ];
 
   async function create(actor: Actor, wanted: z.output<typeof newKey>): Promise<CreatedKey> {
     const created = await makeKey(parts, actor, wanted);
-    await note('key.create', actor, created.record, { class: created.record.class });
+    await auditKey('key.create', actor, created.record, { class: created.record.class });
     return created;
   }
 
-  function changed(
+  function change(
     actor: Actor,
     key: FoundKey,
     wanted: z.output<typeof keyChange>,
     ifRevision?: number,
   ): Promise<FoundKey> {
-    return changeKey(parts, actor, key, { wanted, ifRevision, again: () => find(key.id, 'key.change', actor) });
+    return changeKey(parts, actor, key, { wanted, ifRevision, readAgain: () => find(key.id, 'key.change', actor) });
   }
 
   /**
    * Returns the usable keys with this name that an owner has.
    * @throws ApiFailure 403 or 404 when the actor may not change them
    */
-  async function liveKeysOf(
+  async function findUsableKeys(
     actor: Actor,
     kind: KeyKind,
     ownerId: string | undefined,
@@ -196,9 +196,9 @@ export function keyOperations(parts: ApiParts): Operation[] {
     if (kind === 'router') requireAccess('key.make.router', actor);
     else if (ownerId !== undefined) requireAccess('key.make', actor, { kind, id: ownerId });
     const all = ownerId === undefined ? await keys.listRouterKeys(name) : await keys.listOfOwner(ownerId);
-    const now = Date.now();
+    const current = Date.now();
     return all.filter(
-      (key) => key.kind === kind && key.name === name && key.replacedBy === undefined && isUsable(key, now),
+      (key) => key.kind === kind && key.name === name && key.replacedBy === undefined && isUsable(key, current),
     );
   }
 
@@ -213,25 +213,30 @@ export function keyOperations(parts: ApiParts): Operation[] {
     return key;
   }
 
-  async function answerOf(key: FoundKey, reply: { revision?: number }): Promise<Key> {
-    const [answer] = await keyAnswers(accounts, [key], recordings.isOn);
+  async function toAnswer(key: FoundKey, reply: { revision?: number }): Promise<Key> {
+    const [answer] = await toKeyAnswers(accounts, [key], recordings.isOn);
     if (!answer) throw notFound();
     reply.revision = key.revision ?? 0;
     return answer;
   }
 
-  async function createdAnswer(
+  async function toCreatedAnswer(
     { rawKey: raw, record: { id } }: CreatedKey,
     reply: { revision?: number } = {},
   ): Promise<{ key: Key; raw: string }> {
     const key = await keys.find(id);
     if (!key) throw notFound();
-    return { key: await answerOf(key, reply), raw };
+    return { key: await toAnswer(key, reply), raw };
   }
 
-  function note(action: string, actor: Actor, { id, name, kind, ownerId }: NotedKey, details: object) {
+  function auditKey(action: string, actor: Actor, { id, name, kind, ownerId }: AuditedKey, details: object) {
     const target = { kind: 'key', id, name };
-    return record(parts, actor, { action, target, details: { kind, ownerId, ...details }, ofTeam: kind === 'team' });
+    return writeAudit(parts, actor, {
+      action,
+      target,
+      details: { kind, ownerId, ...details },
+      ofTeam: kind === 'team',
+    });
   }
 }
 

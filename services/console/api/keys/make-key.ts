@@ -2,16 +2,14 @@ import type { z } from 'zod';
 import { createKey, createOwnedKey, type CreatedKey } from '#shared/accounts/keys/create-key.ts';
 import type { FoundKey } from '#shared/accounts/keys/key-record.ts';
 import type { Ceiling } from '#shared/accounts/people/ceiling.ts';
-import { mayDo, requireAccess } from '../access.ts';
+import { mayDo, requireAccess, type ResourceOwner } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure, forbidden } from '../api-failure.ts';
 import type { ApiParts } from '../api-parts.ts';
-import { asOwner } from '../batches/owners.ts';
-import { adminSetAfter } from './admin-set.ts';
-import { notCreated } from './key-failures.ts';
+import { asMemberIfOwner } from '../batches/resource-owners.ts';
+import { computeAdminSet } from './admin-set.ts';
+import { creationFailure } from './key-failures.ts';
 import type { newKey } from './key-inputs.ts';
-
-export type KeyOwnerId = { kind: 'user' | 'team'; id: string };
 
 /**
  * Creates a key, if the actor may.
@@ -19,12 +17,12 @@ export type KeyOwnerId = { kind: 'user' | 'team'; id: string };
  */
 export async function makeKey(parts: ApiParts, actor: Actor, wanted: z.output<typeof newKey>): Promise<CreatedKey> {
   const { keys } = parts.accounts;
-  const { kind, userId = actor.id, teamId, ...facts } = wanted;
-  const { class: priority = 'normal' } = facts;
-  const made = { ...facts, class: priority, kind, createdBy: actor.id };
+  const { kind, userId = actor.id, teamId, ...settings } = wanted;
+  const { class: priority = 'normal' } = settings;
+  const newRecord = { ...settings, class: priority, kind, createdBy: actor.id };
   if (kind === 'router') {
     requireAccess('key.make.router', actor);
-    return createKey(keys, made);
+    return createKey(keys, newRecord);
   }
   if (kind === 'team' && teamId === undefined) {
     throw new ApiFailure(400, 'invalid_request', 'Choose a team.', { field: 'teamId' });
@@ -35,51 +33,51 @@ export async function makeKey(parts: ApiParts, actor: Actor, wanted: z.output<ty
   }
   const owner = { kind, id: kind === 'team' ? (teamId ?? '') : userId };
   requireAccess('key.make', actor, owner);
-  if (facts.class === 'high' && (await ceilingOf(parts, owner))?.maxClass !== 'high') {
+  if (settings.class === 'high' && (await ceilingOf(parts, owner))?.maxClass !== 'high') {
     requireAccess('key.class.high', actor, owner);
   }
   if (kind === 'user' && !(await mayMakePersonalKeys(parts, actor))) {
     throw forbidden('Only administrators may create personal keys here.');
   }
   const created = await createOwnedKey(keys, {
-    ...made,
+    ...newRecord,
     ownerId: owner.id,
     ...(isIssuedKey(actor, owner) && { issuedBy: actor.id }),
-    ...(locksSettings(actor, owner) && { adminSet: adminSetAfter({}, facts) }),
+    ...(locksSettings(actor, owner) && { adminSet: computeAdminSet({}, settings) }),
   });
-  if (typeof created === 'string') throw notCreated(created);
+  if (typeof created === 'string') throw creationFailure(created);
   return created;
 }
 
 /**
- * Returns whether settings that the actor makes on a key of this owner are locked for all but administrators. They are if an administrator
- * makes them on somebody else's key.
+ * Returns whether settings that the actor makes on a key of this owner become locked, so that only administrators may change them. This is
+ * so if the actor is an administrator and the key is not their own.
  */
-export function locksSettings({ id, role }: Actor, owner: KeyOwnerId | undefined): boolean {
+export function locksSettings({ id, role }: Actor, owner: ResourceOwner | undefined): boolean {
   return role === 'admin' && owner !== undefined && owner.id !== id;
 }
 
 /**
- * Returns whether the actor makes a key for an owner whose files the actor may not read. The secret of a key would let the actor read
- * them. Therefore such a key is itself the owner of what it stores, and reaches nothing that its owner has.
+ * Returns whether the actor makes a key for an owner whose files the actor may not read. The actor sees the secret of the key, and could
+ * read these files with it. Therefore an issued key is itself the owner of what it stores, and cannot read what the key's owner has.
  */
-export function isIssuedKey(actor: Actor, owner: KeyOwnerId): boolean {
-  return !mayDo('file.read', asOwner(actor, owner), owner);
+export function isIssuedKey(actor: Actor, owner: ResourceOwner): boolean {
+  return !mayDo('file.read', asMemberIfOwner(actor, owner), owner);
 }
 
-export function ownerOf({ kind, ownerId }: FoundKey): KeyOwnerId | undefined {
+export function ownerOf({ kind, ownerId }: FoundKey): ResourceOwner | undefined {
   return ownerId === undefined || kind === 'router' ? undefined : { kind, id: ownerId };
 }
 
 async function ceilingOf(
   { accounts: { users, teams } }: ApiParts,
-  { kind, id }: KeyOwnerId,
+  { kind, id }: ResourceOwner,
 ): Promise<Ceiling | undefined> {
   const owner = kind === 'user' ? await users.find(id) : await teams.find(id);
   return owner?.ceiling;
 }
 
-/** Returns whether the settings let the actor make personal keys. Other rules may still refuse one. */
+/** Returns whether the router's settings let the actor make personal keys. Other rules may still refuse a key. */
 export async function mayMakePersonalKeys({ accounts }: ApiParts, { role }: Actor): Promise<boolean> {
   return role === 'admin' || (await accounts.settings.read()).membersMakeKeys;
 }

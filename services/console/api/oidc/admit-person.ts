@@ -3,7 +3,7 @@ import type { ExternalAccounts } from '#shared/accounts/external-accounts/extern
 import { mayLinkByEmail, type UserRecord } from '#shared/accounts/people/user.ts';
 import type { SignInProvider } from '#shared/registry/sign-in.ts';
 import type { Logger } from '#shared/core/log.ts';
-import { record, type ApiParts } from '../api-parts.ts';
+import { writeAudit, type ApiParts } from '../api-parts.ts';
 import { readPerson, type Claims, type ProvidedPerson, type Refusal } from './read-person.ts';
 
 export interface AdmitParts {
@@ -16,8 +16,9 @@ export interface AdmitParts {
 type Admission = UserRecord | Refusal | 'other_account' | 'unconfirmed_address' | 'blocked';
 
 /**
- * Returns the account of a person who has proven who they are at a provider. This is the linked account, an account with the same verified
- * address that is known to be theirs, or a new one. Sets the role and teams that the registry's rules for the provider name.
+ * Returns the account of a person who has proven who they are at a provider, or why they are not admitted. The account is the linked one,
+ * one with the same verified address that is known to be theirs, or a new one. Sets the role and teams that the registry's rules for the
+ * provider name.
  */
 export async function admitPerson(
   parts: AdmitParts,
@@ -26,11 +27,12 @@ export async function admitPerson(
 ): Promise<Admission> {
   const person = readPerson(provider, claims);
   if (typeof person === 'string') return person;
-  return admit(parts, provider, await findOrMake(parts, provider, claims.sub, person), person);
+  return admit(parts, provider, await findOrCreatePerson(parts, provider, claims.sub, person), person);
 }
 
 /**
- * Admits a person whose provider was asked again, as `admitPerson` does, to the account with this id. It links no account and creates none.
+ * Admits a person whose provider was asked again to the account with this id. Does the same as `admitPerson`, but neither links nor creates
+ * an account.
  */
 export async function admitAgain(
   parts: AdmitParts,
@@ -56,7 +58,7 @@ async function admit(
   return (await parts.accounts.users.find(user.id)) ?? 'other_account';
 }
 
-async function findOrMake(
+async function findOrCreatePerson(
   parts: AdmitParts,
   { name: provider, issuer }: SignInProvider,
   sub: string,
@@ -64,31 +66,33 @@ async function findOrMake(
 ): Promise<UserRecord | 'unconfirmed' | 'blocked' | undefined> {
   const { accounts, externals } = parts;
   const account = { provider, issuer, subject: sub };
-  /** Returns the person whose account is linked, even if another window of theirs has linked it meanwhile. */
-  const whoCame = async (): Promise<UserRecord | undefined> => {
+  /**
+   * Returns the person to whom the account is linked. Read again after a failed link, because another window may have linked it meanwhile.
+   */
+  const findLinked = async (): Promise<UserRecord | undefined> => {
     const known = await externals.findPerson(account);
     return known === undefined ? undefined : findLinkedPerson(parts, known, email);
   };
-  const known = await whoCame();
+  const known = await findLinked();
   if (known) return known;
-  const same = await accounts.users.findByEmail(email);
-  if (same) {
-    if (await externals.find(same.id)) return whoCame();
-    if (!mayLinkByEmail(same)) return 'unconfirmed';
+  const sameEmail = await accounts.users.findByEmail(email);
+  if (sameEmail) {
+    if (await externals.find(sameEmail.id)) return findLinked();
+    if (!mayLinkByEmail(sameEmail)) return 'unconfirmed';
     // Linking would remove the password and second factors of a blocked person.
-    if (same.blockedAt !== undefined) return 'blocked';
-    if (!(await externals.link(same, account))) return whoCame();
-    await parts.announce(`user:${same.id}`);
-    await note(parts, same, 'user.link', { provider });
-    return same;
+    if (sameEmail.blockedAt !== undefined) return 'blocked';
+    if (!(await externals.link(sameEmail, account))) return findLinked();
+    await parts.announce(`user:${sameEmail.id}`);
+    await auditPerson(parts, sameEmail, 'user.link', { provider });
+    return sameEmail;
   }
-  const made = await externals.create(
+  const created = await externals.create(
     { ...account, name, email, role },
     await accounts.settings.readNewPersonSettings(role),
   );
-  if (typeof made === 'string') return whoCame();
-  await note(parts, made, 'user.create', { provider, email, role });
-  return made;
+  if (typeof created === 'string') return findLinked();
+  await auditPerson(parts, created, 'user.create', { provider, email, role });
+  return created;
 }
 
 /**
@@ -101,7 +105,10 @@ async function findLinkedPerson({ accounts: { users } }: AdmitParts, id: string,
   return user;
 }
 
-/** Gives a person the role and the teams that the rules name, and leaves all other teams alone. An owner of a team stays an owner. */
+/**
+ * Gives a person the role that the rules name. Adds them to their teams among those that the rules mention, removes them from the others
+ * of these, and leaves all further teams alone. An owner of a team stays an owner.
+ */
 async function applyRules(
   parts: AdmitParts,
   { name: provider }: SignInProvider,
@@ -112,25 +119,26 @@ async function applyRules(
   if (role !== undefined && role !== user.role) {
     const outcome = await accounts.users.change(user.id, { role }, Date.now());
     if (outcome === 'last admin') log.warn({ user: user.id, provider }, 'the last administrator keeps the role');
-    if (outcome === 'changed') await note(parts, user, 'user.role', { provider, before: user.role, after: role });
+    if (outcome === 'changed')
+      await auditPerson(parts, user, 'user.role', { provider, before: user.role, after: role });
   }
   if (teams.size === 0) return;
-  const [all, mine] = await Promise.all([accounts.teams.list(), accounts.teams.teamsOf(user.id)]);
-  for (const [name, belongs] of teams) {
+  const [all, memberships] = await Promise.all([accounts.teams.list(), accounts.teams.teamsOf(user.id)]);
+  for (const [name, isMember] of teams) {
     const team = all.find((each) => each.name === name);
     if (!team) log.warn({ team: name, provider }, 'there is no team of a name in the rules of sign_in');
-    else if (belongs && !mine.has(team.id)) {
+    else if (isMember && !memberships.has(team.id)) {
       await accounts.teams.setMember(team.id, user.id, 'member');
-      await note(parts, user, 'team.member.add', { provider, team: { id: team.id, name } });
-    } else if (!belongs && mine.get(team.id) === 'member') {
+      await auditPerson(parts, user, 'team.member.add', { provider, team: { id: team.id, name } });
+    } else if (!isMember && memberships.get(team.id) === 'member') {
       await accounts.teams.removeMember(team.id, user.id);
-      // The ingress nodes are told at once, because tokens of the team work until then.
+      // The ingress nodes are told at once, because access tokens for the team work until they are told.
       await announce(`user:${user.id}`);
-      await note(parts, user, 'team.member.remove', { provider, team: { id: team.id, name } });
+      await auditPerson(parts, user, 'team.member.remove', { provider, team: { id: team.id, name } });
     }
   }
 }
 
-function note(parts: AdmitParts, { id, name }: UserRecord, action: string, details: Record<string, unknown>) {
-  return record(parts, null, { action, target: { kind: 'user', id, name }, details });
+function auditPerson(parts: AdmitParts, { id, name }: UserRecord, action: string, details: Record<string, unknown>) {
+  return writeAudit(parts, null, { action, target: { kind: 'user', id, name }, details });
 }

@@ -11,7 +11,7 @@ import { isSameIssuer } from '#shared/accounts/external-accounts/issuer-forms.ts
 import type { Confirm, Confirmation } from '#shared/accounts/sign-in/confirmation.ts';
 import type { SignInProvider, SignInSettings } from '#shared/registry/sign-in.ts';
 import { admitAgain, type AdmitParts } from './admit-person.ts';
-import { answeredError, refusesPerson, type ProviderClients } from './provider-clients.ts';
+import { readProviderError, refusesPerson, type ProviderClients } from './provider-clients.ts';
 
 export interface ConfirmParts extends AdmitParts {
   signIn: () => SignInSettings;
@@ -19,72 +19,76 @@ export interface ConfirmParts extends AdmitParts {
 }
 
 /** The last answer of a provider counts for at most this many milliseconds, even if its access token lasts longer. */
-const longestMs = 3_600_000;
+const maxGoodMs = 3_600_000;
 
 /** Milliseconds for which a person stays signed in while their provider does not answer. They start when its last answer expires. */
 const outageMs = 3_600_000;
 
 /**
- * Milliseconds for which storing a refresh token is tried while the store does not answer, because a replica may have to take over. With
- * the time that the provider has to answer, they are less than `checkMs`.
+ * While the account store does not answer, storing a refresh token is tried for this many milliseconds, because a replica may have to take
+ * over. Together with the time that the provider has to answer, this is less than `checkMs`.
  */
-const keepForMs = 20_000;
+const storeTriesMs = 20_000;
 
-/** Milliseconds between two of these tries. */
-const keepAgainMs = 1_000;
+/** Milliseconds between two tries to store a refresh token. */
+const storeRetryMs = 1_000;
 
 /** A check that takes this many milliseconds or more is slow. */
-const slowMs = 750;
+const slowCheckMs = 750;
 
 /** While another node asks the provider, its result is read again after this many milliseconds, times a random factor from 1 to 2. */
-const lookMs = 100;
+const pollMs = 100;
 
 /**
- * Returns the time, in ms since 1970, until which an answer of the provider counts. It counts as long as its access token lasts, but an
- * hour at most. Without a refresh token the provider cannot be asked again, so the answer counts for as long as the registry says.
+ * Returns the time, in ms since 1970, until which an answer of the provider counts. An answer counts as long as its access token lasts, but
+ * an hour at most. Without a refresh token the provider cannot be asked again, so the answer counts for `sessionHours`.
+ * @param expiresIn seconds for which the access token lasts; undefined: an hour
+ * @param sessionHours `session_hours` of the provider in the registry
  */
-export function goodUntil(
+export function computeGoodUntil(
   refreshToken: string | undefined,
   expiresIn: number | undefined,
   sessionHours: number,
 ): number {
   if (refreshToken === undefined) return Date.now() + sessionHours * 3_600_000;
-  return Date.now() + Math.min(longestMs, (expiresIn ?? longestMs / 1_000) * 1_000);
+  return Date.now() + Math.min(maxGoodMs, (expiresIn ?? maxGoodMs / 1_000) * 1_000);
 }
 
 /**
- * Creates the check whether a provider still admits a person. When its last answer is too old, one node at a time asks it again. A person
- * whom it refuses loses all sign-in sessions, programs and admin tokens. While it does not answer, nobody loses anything: the person stays
- * confirmed for an hour, and is then `unknown`.
+ * Creates the check whether a provider still admits a person. When the provider's last answer is too old, one node at a time asks the
+ * provider again. A person whom the provider refuses loses all sign-in sessions, programs and admin tokens. While the provider does not
+ * answer, nobody loses anything: the person stays confirmed for an hour, and is then `unknown`.
  */
-export function personConfirmer(parts: ConfirmParts): Confirm {
+export function createPersonConfirmer(parts: ConfirmParts): Confirm {
   const { externals } = parts;
   return async (user) => {
     const account = await externals.find(user.id);
     if (!account) return 'refused';
     if (isGood(account)) return 'confirmed';
     const mark = await externals.beginCheck(user.id);
-    if (mark === undefined) return isWithinOutage(account) ? 'confirmed' : afterOther(parts, user);
+    if (mark === undefined) return isWithinOutage(account) ? 'confirmed' : awaitOtherNode(parts, user);
     const askedAt = performance.now();
     let outcome: Confirmation | undefined;
     try {
-      outcome = await check(parts, user);
+      outcome = await askProvider(parts, user);
       return outcome;
     } finally {
-      const isSlow = outcome === 'confirmed' && performance.now() - askedAt >= slowMs;
-      const now = isSlow ? await externals.find(user.id) : undefined;
-      // Otherwise the mark stays until it expires. Until then nobody waits for a provider that hangs while the last answers still count.
-      if (!now || isGood(now) || !isWithinOutage(now, checkMs)) await externals.endCheck(user.id, mark);
+      const isSlow = outcome === 'confirmed' && performance.now() - askedAt >= slowCheckMs;
+      const slowAccount = isSlow ? await externals.find(user.id) : undefined;
+      // The mark of this check says that a node asks. It is left to expire if the provider hangs and its last answer still counts, so that
+      // until then nobody waits for the provider.
+      if (!slowAccount || isGood(slowAccount) || !isWithinOutage(slowAccount, checkMs))
+        await externals.endCheck(user.id, mark);
     }
   };
 }
 
 /**
- * Creates the check of the person behind an admin token or a key. These last longer than sign-in sessions. Therefore the person also counts
- * as confirmed when no provider can be asked about them, now or later.
- * @param confirm the check of `personConfirmer`
+ * Creates the check of the person behind an admin token or a key. Tokens and keys last longer than sign-in sessions. Therefore the person
+ * also counts as confirmed if no provider can be asked about the person, now or later.
+ * @param confirm the check of `createPersonConfirmer`
  */
-export function holderConfirmer({ externals, signIn }: ConfirmParts, confirm: Confirm): Confirm {
+export function createHolderConfirmer({ externals, signIn }: ConfirmParts, confirm: Confirm): Confirm {
   return async (user) => {
     if (user.passwordHash !== '') return 'confirmed';
     const account = await externals.find(user.id);
@@ -112,12 +116,12 @@ function isWithinOutage({ goodUntil: until }: ExternalAccount, afterMs = 0): boo
 }
 
 /** Waits for the result of another node that asks the provider about a person now. */
-async function afterOther(parts: ConfirmParts, user: UserRecord): Promise<Confirmation> {
+async function awaitOtherNode(parts: ConfirmParts, user: UserRecord): Promise<Confirmation> {
   const { externals } = parts;
   const deadline = performance.now() + checkMs;
   for (;;) {
     // The waiting times differ, so that the requests that wait do not ask the store all at once.
-    await sleep(lookMs * (1 + Math.random()));
+    await sleep(pollMs * (1 + Math.random()));
     const isOver = performance.now() >= deadline || !(await externals.isBeingChecked(user.id));
     const account = await externals.find(user.id);
     if (!account) return 'refused';
@@ -127,19 +131,20 @@ async function afterOther(parts: ConfirmParts, user: UserRecord): Promise<Confir
 }
 
 /**
- * Asks the provider about a person. Only one node calls this at a time. The provider is not asked when the person was signed out or
- * confirmed meanwhile.
+ * Asks the provider about a person, unless the person was signed out or confirmed meanwhile. Only one node at a time calls this for a
+ * person.
  */
-async function check(parts: ConfirmParts, user: UserRecord): Promise<Confirmation> {
+async function askProvider(parts: ConfirmParts, user: UserRecord): Promise<Confirmation> {
   const { externals, log } = parts;
-  // The account is read again, because another node may have asked since. A refresh token that it has used must not be used again.
+  // The account is read again, because another node may have asked the provider since. A refresh token that this node has used must not be
+  // used again.
   const account = await externals.find(user.id);
   if (!account || (await isSignedOut(parts, user))) return 'refused';
   if (isGood(account)) return 'confirmed';
   try {
     return await refreshTokens(parts, user, account);
   } catch (error) {
-    const answered = answeredError(error);
+    const answered = readProviderError(error);
     if (refusesPerson(error))
       return signOut(parts, user, account, answered.error === 'access_denied' ? 'denied' : 'ended');
     const facts = { err: error, answered, provider: account.provider, user: user.id };
@@ -157,47 +162,50 @@ async function refreshTokens(parts: ConfirmParts, user: UserRecord, account: Sto
   const tokens = await oidc.refreshTokenGrant(await clients.of(provider), account.refreshToken);
   const refreshToken = tokens.refresh_token ?? account.refreshToken;
   // The new token is stored at once, because the previous one may be used up. Whether the person may stay is decided below.
-  const storedAccount = await keepWithRetries(
+  const storedAccount = await storeWithRetries(
     externals,
     user.id,
     { ...account, refreshToken, clientId: provider.client_id },
     account,
   );
-  if (!storedAccount) return afterNewer(parts, user);
+  if (!storedAccount) return readNewerState(parts, user);
   const claims = tokens.claims();
-  // A provider need not give a new ID token. A new one updates groups and address.
+  // A provider need not give a new ID token. A new ID token updates groups and address.
   if (claims) {
     const admitted = claims.sub === account.subject && (await admitAgain(parts, provider, claims, user.id));
     if (typeof admitted !== 'object') return signOut(parts, user, storedAccount, 'denied');
   }
-  const until = goodUntil(refreshToken, tokens.expires_in, provider.session_hours);
+  const until = computeGoodUntil(refreshToken, tokens.expires_in, provider.session_hours);
   return (await externals.store(user.id, { ...storedAccount, goodUntil: until }, storedAccount))
     ? 'confirmed'
-    : afterNewer(parts, user);
+    : readNewerState(parts, user);
 }
 
-/** Stores a refresh token that may be the only valid one, and tries again while the store does not answer. */
-async function keepWithRetries(
+/**
+ * Stores an account with a refresh token that may be the only valid one, and tries again while the account store does not answer. Returns
+ * undefined if the stored account is no longer `replaced`.
+ */
+async function storeWithRetries(
   externals: ConfirmParts['externals'],
   userId: string,
   account: ExternalAccount,
-  over: StoredAccount,
+  replaced: StoredAccount,
 ): Promise<StoredAccount | undefined> {
   // All tries have the same id, because the store may have kept the token although its reply was lost.
-  const keepId = randomUUID();
-  const deadline = performance.now() + keepForMs;
+  const storeId = randomUUID();
+  const deadline = performance.now() + storeTriesMs;
   for (;;) {
     try {
-      return await externals.store(userId, account, over, keepId);
+      return await externals.store(userId, account, replaced, storeId);
     } catch (error) {
       if (performance.now() >= deadline) throw error;
-      await sleep(keepAgainMs);
+      await sleep(storeRetryMs);
     }
   }
 }
 
 /** Returns the state of a person who was deleted, or has signed in, since the provider was asked. */
-async function afterNewer({ externals }: ConfirmParts, { id }: UserRecord): Promise<Confirmation> {
+async function readNewerState({ externals }: ConfirmParts, { id }: UserRecord): Promise<Confirmation> {
   const account = await externals.find(id);
   if (!account) return 'refused';
   return isGood(account) ? 'confirmed' : 'unknown';
@@ -212,24 +220,24 @@ async function isSignedOut({ accounts }: ConfirmParts, { id, epoch }: UserRecord
 /**
  * Signs out a person whom their provider has not confirmed. The reason says why: the provider denies them (`denied`), no longer accepts the
  * refresh token (`ended`), or cannot be asked about them (`not asked`). With `not asked`, admin tokens and keys stay. With `ended`, keys
- * stay if refresh tokens of the provider end with the sessions there. Nothing ends for a person who has signed in at the provider since it
- * was asked.
+ * stay if refresh tokens of the provider end with the sessions there. Nothing ends for a person who has signed in at the provider since the
+ * provider was asked.
  */
 async function signOut(
   parts: ConfirmParts,
   user: UserRecord,
   account: StoredAccount,
-  why: 'denied' | 'ended' | 'not asked',
+  reason: 'denied' | 'ended' | 'not asked',
 ): Promise<Confirmation> {
   const { announce, log } = parts;
   const { users } = parts.accounts;
-  if (why === 'not asked') {
+  if (reason === 'not asked') {
     // Nothing is written for a person who was deleted meanwhile.
     if (!(await users.find(user.id))) return 'refused';
     await users.endSessions(user.id);
   } else {
-    const endsKeys = why === 'denied' || account.isOffline === true;
-    if (!(await users.refuse(user.id, { endsKeys, turn: account.turn ?? '' }))) return afterNewer(parts, user);
+    const endsKeys = reason === 'denied' || account.isOffline === true;
+    if (!(await users.refuse(user.id, { endsKeys, turn: account.turn ?? '' }))) return readNewerState(parts, user);
   }
   const facts = { user: user.id, provider: account.provider };
   log.info(facts, 'a person is signed out: their provider does not confirm them');

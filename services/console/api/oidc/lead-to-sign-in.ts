@@ -10,10 +10,10 @@ export function leadToSignIn(response: Response, reason: SignInFailure): void {
 }
 
 /**
- * Creates a handler for addresses that a browser opens. An error that it throws leads to the sign-in page, because people cannot read an
- * answer of the API.
+ * Creates a handler for addresses that people open in a browser. An error that `handle` throws leads to the sign-in page, because people
+ * cannot read the API's JSON.
  */
-export function forPeople(
+export function redirectOnError(
   log: Logger,
   handle: (request: Request, response: Response) => Promise<void>,
 ): RequestHandler<Record<string, string>> {
@@ -22,7 +22,7 @@ export function forPeople(
       await handle(request, response);
     } catch (error) {
       if (response.headersSent) return next(error);
-      const reason = reasonOf(error);
+      const reason = toReason(error);
       const facts = { requestId: response.getHeader('x-request-id'), reason };
       if (reason === 'signed_out') log.info(facts, 'a sign-in at a provider was ended');
       else log.error({ ...facts, err: error }, 'a sign-in at a provider failed');
@@ -31,7 +31,7 @@ export function forPeople(
   };
 }
 
-function reasonOf(error: unknown): SignInFailure {
+function toReason(error: unknown): SignInFailure {
   if (error instanceof RouterError && error.code === 'store_unavailable') return 'unavailable';
   return error instanceof ApiFailure && error.code === 'signed_out' ? 'signed_out' : 'failed';
 }

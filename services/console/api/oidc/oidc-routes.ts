@@ -9,12 +9,12 @@ import { isSameOrigin } from '#shared/core/same-origin.ts';
 import type { SignInWays } from '../../contract/sign-in.ts';
 import { ApiFailure } from '../api-failure.ts';
 import type { ApiParts } from '../api-parts.ts';
-import { startSession } from '../session/open-session.ts';
+import { startSession } from '../session/start-session.ts';
 import { sessionIdOf } from '../session/session-cookie.ts';
 import { admitPerson } from './admit-person.ts';
-import { forPeople, leadToSignIn } from './lead-to-sign-in.ts';
-import { goodUntil } from './confirm-person.ts';
-import { answeredError, type ProviderClients } from './provider-clients.ts';
+import { redirectOnError, leadToSignIn } from './lead-to-sign-in.ts';
+import { computeGoodUntil } from './confirm-person.ts';
+import { readProviderError, type ProviderClients } from './provider-clients.ts';
 import type { SignInState, SignInStates } from './sign-in-state.ts';
 
 export interface OidcParts {
@@ -25,11 +25,11 @@ export interface OidcParts {
 }
 
 /**
- * A path of the console. Refuses the URL of another host, which browsers also read from `//host` and `/\host`. The path is kept in a
- * cookie, and a link on any site can name it. Therefore it may have at most 300 characters, all of which URLs allow and JSON does not make
- * longer.
+ * A path of the console. Refuses the URL of another host, such as `//host` or `/\host`, which browsers take for one. The path is kept in a
+ * cookie, and a link on any site can name a path. Therefore it has at most 300 characters, and only those that URLs allow and that JSON
+ * writes as a single character.
  */
-const ownPath = z
+const consolePath = z
   .string()
   .max(300)
   .regex(/^\/(?![/\\])[!#-[\]-~]*$/);
@@ -51,10 +51,10 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
   routes.all('/oidc/:name/start', requireGet);
   routes.all('/oidc/:name/callback', requireGet);
   const start = async (request: Request, response: Response): Promise<void> => {
-    const provider = find(request);
+    const provider = findProvider(request);
     if (!provider) return leadToSignIn(response, 'no_provider');
-    const callback = callbackOf(request, provider);
-    const to = ownPath.safeParse(request.query['to']).data ?? '/';
+    const callback = computeCallbackUrl(request, provider);
+    const to = consolePath.safeParse(request.query['to']).data ?? '/';
     // A link on another site must not sign in a person who is signed in already, maybe as somebody else.
     if (!isSameOrigin(request) && (await isSignedIn(request))) return response.redirect(302, to);
     const client = await clients.of(provider).catch((error: unknown) => {
@@ -76,17 +76,17 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
     });
     response.redirect(302, url.href);
   };
-  const end = async (request: Request, response: Response): Promise<void> => {
-    const provider = find(request);
+  const finish = async (request: Request, response: Response): Promise<void> => {
+    const provider = findProvider(request);
     if (!provider) return leadToSignIn(response, 'no_provider');
-    const answer = new URL(callbackOf(request, provider));
+    const answer = new URL(computeCallbackUrl(request, provider));
     answer.search = new URL(request.originalUrl, answer).search;
     const state = await states.take(request, response, provider.name);
     if (!state) return leadToSignIn(response, 'expired');
     const tokens = await exchange(provider, answer, state);
     if (typeof tokens === 'string') return leadToSignIn(response, tokens);
     const claims = tokens.claims();
-    if (!claims || !isSubject(claims.sub)) {
+    if (!claims || !isValidSubject(claims.sub)) {
       log.warn({ provider: provider.name }, 'a provider has not said who somebody is');
       return leadToSignIn(response, 'denied');
     }
@@ -99,21 +99,21 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
       provider: provider.name,
       issuer: provider.issuer,
       subject: claims.sub,
-      goodUntil: goodUntil(tokens.refresh_token, tokens.expires_in, provider.session_hours),
+      goodUntil: computeGoodUntil(tokens.refresh_token, tokens.expires_in, provider.session_hours),
       refreshToken: tokens.refresh_token,
       clientId: provider.client_id,
-      isOffline: givesOffline(provider),
+      isOffline: hasOfflineTokens(provider),
     });
     // From now on the person's keys work again, on all nodes.
     if (user.refusedAt !== undefined) await announce(`user:${user.id}`);
     await startSession(parts, request, response, user, { provider: provider.name });
     response.redirect(302, state.to);
   };
-  routes.get('/oidc/:name/start', forPeople(log, start));
-  routes.get('/oidc/:name/callback', forPeople(log, end));
+  routes.get('/oidc/:name/start', redirectOnError(log, start));
+  routes.get('/oidc/:name/callback', redirectOnError(log, finish));
   return routes;
 
-  function find(request: Request): SignInProvider | undefined {
+  function findProvider(request: Request): SignInProvider | undefined {
     return settings().providers.find(({ name }) => name === request.params['name']);
   }
 
@@ -138,13 +138,13 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
         idTokenExpected: true,
       });
     } catch (error) {
-      const facts = { err: error, provider: provider.name, answered: answeredError(error) };
+      const facts = { err: error, provider: provider.name, answered: readProviderError(error) };
       log.warn(facts, 'a sign-in at a provider failed');
       return isOutage(error) ? 'away' : 'denied';
     }
   }
 
-  function callbackOf(request: Request, { name }: SignInProvider): string {
+  function computeCallbackUrl(request: Request, { name }: SignInProvider): string {
     return new URL(`/console/api/oidc/${name}/callback`, resolveRouterAddress(request, parts.publicUrl)).href;
   }
 }
@@ -154,12 +154,12 @@ export function oidcRoutes(parts: ApiParts & { oidc: OidcParts }): Router {
  * so, the end of a refresh token ends the person's access. Refresh tokens of other providers end with the session there, for example in the
  * evening.
  */
-function givesOffline({ scopes }: SignInProvider): boolean {
+function hasOfflineTokens({ scopes }: SignInProvider): boolean {
   return scopes.includes('offline_access');
 }
 
 /** Returns whether a subject has an allowed length, which is at most 255 characters (OpenID Connect Core 1.0, section 2). */
-function isSubject(sub: string): boolean {
+function isValidSubject(sub: string): boolean {
   return sub.length > 0 && sub.length <= 255;
 }
 
@@ -172,7 +172,7 @@ function requireGet({ method }: Request, response: Response, next: NextFunction)
 
 /** Returns whether the provider did not answer, answered with something outside the protocol, or answered with a temporary error. */
 function isOutage(error: unknown): boolean {
-  const { status } = answeredError(error);
+  const { status } = readProviderError(error);
   // A successful status means that the provider sent something outside the protocol, such as a maintenance page.
   if (status !== undefined) return status < 400 || status >= 500 || status === 429;
   if (!(error instanceof Error)) return false;

@@ -7,7 +7,7 @@ import type { Logger } from '#shared/core/log.ts';
 import type { SignInSettings } from '#shared/registry/sign-in.ts';
 import { resolveRouterAddress } from '#shared/core/router-address.ts';
 import type { ApiParts } from '../api-parts.ts';
-import { holderConfirmer, personConfirmer } from './confirm-person.ts';
+import { createHolderConfirmer, createPersonConfirmer } from './confirm-person.ts';
 import type { OidcParts } from './oidc-routes.ts';
 import { KnownDevices } from '../session/known-devices.ts';
 import { ProviderClients } from './provider-clients.ts';
@@ -22,7 +22,7 @@ export interface OpenOidcParts {
   onChange: (listener: () => void) => void;
   /** Returns the secrets of the cluster, newest first. */
   secrets: () => readonly Uint8Array[];
-  /** Contains the secrets of the router as a client of the providers. */
+  /** Contains the secrets with which the router is a client of the providers. */
   environment: Environment;
   announce: ApiParts['announce'];
   publicUrl: string | undefined;
@@ -30,22 +30,22 @@ export interface OpenOidcParts {
 }
 
 /**
- * Opens signing in at providers. From then on, sign-in sessions that a provider has opened end when the provider refuses the person. Other
- * sessions count only while local accounts are on.
+ * Sets up signing in at providers, and the checks of sign-in sessions. A session that was opened at a provider ends when the provider
+ * refuses the person. Sessions that were opened without a provider count only while local accounts are on.
  */
-export function createOidc(parts: OpenOidcParts) {
+export function openOidc(parts: OpenOidcParts) {
   const { accounts, externals, settings, onChange, secrets, environment, announce, publicUrl, log } = parts;
-  const warn = (): void => warnOfSecrets(settings(), environment, log);
-  warn();
-  onChange(warn);
+  const warnOfMissing = (): void => warnOfSecrets(settings(), environment, log);
+  warnOfMissing();
+  onChange(warnOfMissing);
   const clients = new ProviderClients(environment);
   const confirmParts = { accounts, externals, announce, log, clients, signIn: settings };
-  const confirm = personConfirmer(confirmParts);
+  const confirm = createPersonConfirmer(confirmParts);
   accounts.sessions.setConfirm(confirm);
   accounts.sessions.setAcceptsLocal(() => settings().local_accounts);
   const states = new SignInStates({ secrets, takeState: (state, ms) => externals.markStateUsed(state, ms) });
   const routes: OidcParts = { settings, clients, states, externals };
-  const confirmHolder = holderConfirmer(confirmParts, confirm);
+  const confirmHolder = createHolderConfirmer(confirmParts, confirm);
   return { routes, confirm, confirmHolder, signOutPage, devices: new KnownDevices(secrets) };
 
   async function signOutPage(request: Request, name: string): Promise<string | undefined> {

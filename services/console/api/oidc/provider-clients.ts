@@ -22,13 +22,13 @@ const boundedFetch: oidc.CustomFetch = async (url, options) => {
   return new Response(answer.body, { status, statusText, headers });
 };
 
-/** Milliseconds for which the metadata of a provider is used. */
+/** Milliseconds after which the metadata of a provider is fetched again. */
 const freshMs = 3_600_000;
 
 /** The router's OpenID clients, one for each provider. The metadata of a provider is fetched once an hour. */
 export class ProviderClients {
   readonly #environment: Environment;
-  readonly #known = new Map<string, { until: number; client: Promise<oidc.Configuration> }>();
+  readonly #clients = new Map<string, { until: number; client: Promise<oidc.Configuration> }>();
 
   /** @param environment contains the secrets of the clients */
   constructor(environment: Environment) {
@@ -40,15 +40,15 @@ export class ProviderClients {
    * @throws an Error when the provider cannot be reached, or its secret is not set
    */
   async of(provider: SignInProvider): Promise<oidc.Configuration> {
-    // A provider with another setting is another client.
+    // If a setting of a provider changes, the router needs another client for it.
     const key = JSON.stringify(provider);
     const now = performance.now();
-    const known = this.#known.get(key);
-    if (known && now < known.until) return known.client;
-    for (const [each, { until }] of this.#known) if (now >= until) this.#known.delete(each);
+    const clients = this.#clients.get(key);
+    if (clients && now < clients.until) return clients.client;
+    for (const [each, { until }] of this.#clients) if (now >= until) this.#clients.delete(each);
     const client = this.#discover(provider);
-    this.#known.set(key, { until: now + freshMs, client });
-    client.catch(() => this.#known.delete(key));
+    this.#clients.set(key, { until: now + freshMs, client });
+    client.catch(() => this.#clients.delete(key));
     return client;
   }
 
@@ -66,18 +66,18 @@ export class ProviderClients {
 }
 
 /** The errors with which a provider refuses a person, or a refresh token that has ended (RFC 6749, section 5.2). */
-const refusals: ReadonlySet<string> = new Set(['invalid_grant', 'access_denied']);
+const refusalCodes: ReadonlySet<string> = new Set(['invalid_grant', 'access_denied']);
 
 /**
- * Returns whether a provider that was asked about a person has refused them. Its other errors may be temporary, or concern the router, such
- * as `invalid_client` once the router's secret has expired.
+ * Returns whether an error says that the provider refuses the person. Other errors of a provider may be temporary, or concern the router,
+ * such as `invalid_client` once the router's secret has expired.
  */
 export function refusesPerson(error: unknown): boolean {
   if (!(error instanceof oidc.ResponseBodyError)) return false;
-  return error.status < 500 && error.status !== 429 && refusals.has(error.error);
+  return error.status < 500 && error.status !== 429 && refusalCodes.has(error.error);
 }
 
-export interface AnsweredError {
+export interface ProviderError {
   /** The error code of OAuth, which the message of an `Error` does not contain. */
   error?: string;
   /** The provider's description of the error, without anything that could be a secret. */
@@ -85,23 +85,23 @@ export interface AnsweredError {
   status?: number;
 }
 
-/** Returns the error that a provider has answered in place of tokens, for the log. Empty when the provider has not answered. */
-export function answeredError(error: unknown): AnsweredError {
-  if (error instanceof oidc.ResponseBodyError) return { ...namedError(error), status: error.status };
-  if (error instanceof oidc.AuthorizationResponseError) return namedError(error);
+/** Returns what the log may contain of an error that a provider answered in place of tokens. Empty if the provider did not answer. */
+export function readProviderError(error: unknown): ProviderError {
+  if (error instanceof oidc.ResponseBodyError) return { ...limitError(error), status: error.status };
+  if (error instanceof oidc.AuthorizationResponseError) return limitError(error);
   // For an answer outside OAuth, the cause of the error is the response.
   const response = error instanceof Error ? error.cause : undefined;
   const isResponse = typeof response === 'object' && response !== null && 'status' in response;
   return isResponse && typeof response.status === 'number' ? { status: response.status } : {};
 }
 
-/** The lengths, in characters, of an error's name and of its description in the log. */
+/** The maximum lengths, in characters, of an error's name and of its description in the log. */
 const [nameLength, descriptionLength] = [100, 300];
 
 /** Long runs of the characters that tokens and secrets consist of. */
 const secretLike = /[\w.~+/-]{24,}=*/g;
 
-function namedError({ error, error_description: text }: { error: string; error_description?: string | undefined }) {
+function limitError({ error, error_description: text }: { error: string; error_description?: string | undefined }) {
   const description = typeof text === 'string' ? text.slice(0, 10_000).replace(secretLike, '…') : '';
   return {
     error: error.slice(0, nameLength),

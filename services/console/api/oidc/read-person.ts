@@ -24,23 +24,23 @@ export function readPerson(provider: SignInProvider, claims: Claims): ProvidedPe
   const verified = claims['email_verified'];
   if (verified !== true && verified !== 'true' && !(provider.trust_email && verified === undefined))
     return 'not_verified';
-  const mine = groupsOf(claims[provider.groups_claim]);
-  const matching = provider.groups.filter(({ group }) => mine.has(group));
+  const ownGroups = readGroups(claims[provider.groups_claim]);
+  const matching = provider.groups.filter(({ group }) => ownGroups.has(group));
   const domain = email.slice(email.lastIndexOf('@') + 1);
   const isAdmitted = provider.domains.includes('*') || provider.domains.includes(domain) || matching.length > 0;
   if (!isAdmitted) return 'not_admitted';
   const setsRoles = provider.groups.some(({ role }) => role !== undefined);
   const role = matching.some(({ role }) => role === 'admin') ? 'admin' : 'member';
-  const own = new Set(matching.flatMap(({ teams }) => teams));
+  const ownTeams = new Set(matching.flatMap(({ teams }) => teams));
   return {
     name: displayNameSchema.safeParse(claims['name']).data ?? displayNameSchema.safeParse(email).data ?? email,
     email,
     role: setsRoles ? role : undefined,
-    teams: new Map(provider.groups.flatMap(({ teams }) => teams.map((team) => [team, own.has(team)]))),
+    teams: new Map(provider.groups.flatMap(({ teams }) => teams.map((team) => [team, ownTeams.has(team)]))),
   };
 }
 
-function groupsOf(claim: unknown): ReadonlySet<string> {
+function readGroups(claim: unknown): ReadonlySet<string> {
   if (typeof claim === 'string') return new Set([claim]);
   return new Set(Array.isArray(claim) ? claim.filter((each) => typeof each === 'string') : []);
 }

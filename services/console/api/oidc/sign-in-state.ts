@@ -2,9 +2,9 @@ import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { isToken, hashToken } from '#shared/accounts/people/secret-token.ts';
 import { deriveKey, createMultiKeySealer, type Sealer } from '#shared/core/seal.ts';
-import { cookieAttributes, cookieName, cookieOf, cookiesLike } from '../session/cookies.ts';
+import { cookieAttributes, cookieName, readCookie, listCookieNames } from '../session/cookies.ts';
 
-/** The prefix of the cookies' names. The rest of each name is part of the hash of its state. */
+/** The prefix of the names of the cookies. The rest of a cookie's name is part of the hash of its state. */
 const cookiePrefix = 'rtr-sign-in-';
 const nameForm = /^rtr-sign-in-[\w-]{16}$/;
 
@@ -12,7 +12,7 @@ const nameForm = /^rtr-sign-in-[\w-]{16}$/;
  * The number of sign-ins that a browser may have under way. Each has a cookie of less than 1 KiB, and Node reads 16 KiB of headers. Cookies
  * of concurrent requests fit as well, until one of the next requests clears the oldest.
  */
-const maxAtOnce = 3;
+const maxSignIns = 3;
 
 /** Milliseconds that a person may spend at the provider. */
 const lifeMs = 600_000;
@@ -39,10 +39,10 @@ export interface SignInStatesParts {
 }
 
 /**
- * The states of the sign-ins that are under way. Each is in a cookie of the browser that began it, sealed with the secret of the cluster.
- * Any ingress can therefore go on with it, and an answer of a provider is of no use to another browser. The router itself stores only the
- * hash of each state that was used. No state is used twice, because a provider that receives a code twice revokes everything that it gave
- * for the code (RFC 6749, section 4.1.2).
+ * The states of the sign-ins that are under way. Each state is in a cookie of the browser that began the sign-in, sealed with the secret of
+ * the cluster. Any ingress can therefore go on with the sign-in, and an answer of a provider is of no use to another browser. The router
+ * itself stores only the hash of each state that was used. No state is used twice, because a provider that receives a code twice revokes
+ * everything that it gave for the code (RFC 6749, section 4.1.2).
  */
 export class SignInStates {
   readonly #secrets: SignInStatesParts['secrets'];
@@ -57,10 +57,10 @@ export class SignInStates {
   begin(request: Request, response: Response, state: SignInState): boolean {
     const sealed = this.#sealer()?.seal(JSON.stringify({ ...state, endsAt: Date.now() + lifeMs }));
     if (sealed === undefined) return false;
-    this.clearOldest(request, response, maxAtOnce - 1);
+    this.clearOldest(request, response, maxSignIns - 1);
     // The cookie is `Lax`, because the provider leads back here by a link.
     const attributes = { ...cookieAttributes(request), maxAge: lifeMs };
-    response.cookie(cookieName(request, nameOf(state.state)), sealed, attributes);
+    response.cookie(cookieName(request, computeCookieName(state.state)), sealed, attributes);
     return true;
   }
 
@@ -68,9 +68,9 @@ export class SignInStates {
    * Clears the cookies of all but the newest sign-ins.
    * @param kept the number of sign-ins that the browser keeps
    */
-  clearOldest(request: Request, response: Response, kept = maxAtOnce): void {
-    // Browsers send older ones first (RFC 6265, section 5.4).
-    const names = cookiesLike(request, nameForm);
+  clearOldest(request: Request, response: Response, kept = maxSignIns): void {
+    // Browsers send older cookies first (RFC 6265, section 5.4).
+    const names = listCookieNames(request, nameForm);
     for (const name of names.slice(0, Math.max(0, names.length - kept))) clearCookie(request, response, name);
   }
 
@@ -81,15 +81,15 @@ export class SignInStates {
    * Redis has recorded the state and only its reply was late or lost.
    */
   async take(request: Request, response: Response, provider: string): Promise<SignInState | undefined> {
-    const named = request.query['state'];
-    if (typeof named !== 'string' || !isToken(named)) return undefined;
-    const name = nameOf(named);
-    const sealed = cookieOf(request, name);
+    const sentState = request.query['state'];
+    if (typeof sentState !== 'string' || !isToken(sentState)) return undefined;
+    const name = computeCookieName(sentState);
+    const sealed = readCookie(request, name);
     if (sealed === undefined) return undefined;
     const text = this.#sealer()?.unseal(sealed);
     const state = text === undefined ? undefined : stateSchema.safeParse(JSON.parse(text)).data;
-    const isRight = state?.state === named && state.provider === provider && Date.now() < state.endsAt;
-    const isFirst = isRight && (await this.#takeState(named, lifeMs));
+    const isValid = state?.state === sentState && state.provider === provider && Date.now() < state.endsAt;
+    const isFirst = isValid && (await this.#takeState(sentState, lifeMs));
     clearCookie(request, response, name);
     return isFirst ? state : undefined;
   }
@@ -99,7 +99,7 @@ export class SignInStates {
   }
 }
 
-function nameOf(state: string): string {
+function computeCookieName(state: string): string {
   return `${cookiePrefix}${hashToken(state).slice(0, 16)}`;
 }
 

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { Router } from 'express';
 
-const policy = [
+const securityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "connect-src 'self'",
@@ -14,7 +14,7 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const page = `<!doctype html>
+const pageHtml = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
@@ -26,20 +26,25 @@ const page = `<!doctype html>
 </html>
 `;
 
-const start = `window.SwaggerUIBundle({ url: 'openapi.json', dom_id: '#page', docExpansion: 'list', persistAuthorization: false });
+const startScript = `window.SwaggerUIBundle({ url: 'openapi.json', dom_id: '#page', docExpansion: 'list', persistAuthorization: false });
 `;
 
 const files = ['swagger-ui.css', 'swagger-ui-bundle.js'];
 
-/** Creates the routes of the page that shows the Admin API's document: `docs`, with Swagger UI, from this server alone. */
+/**
+ * Creates the routes of the page `docs`, which shows the Admin API's document with Swagger UI. The page loads nothing from other servers.
+ */
 export function apiPage(): Router {
   const root = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   const routes = Router({ caseSensitive: true, strict: true });
   routes.get('/docs', (_, response) => {
-    response.set({ 'content-security-policy': policy, 'referrer-policy': 'no-referrer' }).type('html').send(page);
+    response
+      .set({ 'content-security-policy': securityPolicy, 'referrer-policy': 'no-referrer' })
+      .type('html')
+      .send(pageHtml);
   });
   routes.get('/docs/start.js', (_, response) => {
-    response.type('text/javascript').send(start);
+    response.type('text/javascript').send(startScript);
   });
   for (const file of files) {
     routes.get(`/docs/${file}`, (_, response) => response.sendFile(file, { root, cacheControl: false }));

@@ -1,9 +1,9 @@
 /** Returns whether an object has all wanted values already. Absent, null and empty count as the same. */
-export function changesNothing(now: object, wanted: object): boolean {
-  const values = new Map<string, unknown>(Object.entries(now));
-  return Object.entries(wanted).every(([name, value]) => textOf(values.get(name)) === textOf(value));
+export function changesNothing(current: object, wanted: object): boolean {
+  const values = new Map<string, unknown>(Object.entries(current));
+  return Object.entries(wanted).every(([name, value]) => toComparable(values.get(name)) === toComparable(value));
 }
 
-function textOf(value: unknown): string {
+function toComparable(value: unknown): string {
   return JSON.stringify(value ?? {});
 }

@@ -22,19 +22,19 @@ const failure = z
 
 const failures = {
   400: 'The input is not valid: `field` names it.',
-  401: 'No token, or one that is unknown, revoked or expired.',
+  401: 'The token is missing, unknown, revoked or expired.',
   403: 'The scope of the token, or the role of its person, does not permit this.',
-  404: 'It does not exist, or the person may not see it.',
-  409: 'It does not fit to what is there; the code says why.',
-  412: 'It is not at the revision that `If-Match` names.',
-  429: 'Too many at once: try again after the seconds in `retry-after`.',
+  404: 'The resource does not exist, or the person may not see it.',
+  409: 'The request conflicts with what exists. `code` says how.',
+  412: 'The resource does not have the revision that `If-Match` names.',
+  429: 'Too many requests at once: try again after the seconds in `retry-after`.',
   503: 'The account store does not answer: try again after the seconds in `retry-after`.',
 } as const;
 
-const etag = z.string().describe('The revision, as `"7"`: send it in `If-Match` with a change.');
+const etag = z.string().describe('The revision, for example `"7"`. Send it in `If-Match` with a change.');
 
 /** Returns the document of the Admin API, in OpenAPI 3.1. */
-export function openApiDocument(operations: readonly Operation[]): object {
+export function createOpenApiDocument(operations: readonly Operation[]): object {
   const paths: ZodOpenApiPathsObject = {};
   for (const operation of operations) {
     const path = operation.path.replaceAll('{+', '{');
@@ -49,9 +49,9 @@ export function openApiDocument(operations: readonly Operation[]): object {
         'People, teams, keys, limits, prices and workers of a Model Router. Every operation takes an admin token, which has the rights of the',
         'person who made it within its scopes.',
         '',
-        'Times are milliseconds since 1970. Lists are answered in pages: `next` of a page is the `cursor` of the one after it. An answer with an',
-        '`ETag` can be changed with `If-Match`, and is then refused with 412 when somebody else has changed it meanwhile. An operation that',
-        'takes no `If-Match` refuses it with 400.',
+        'Times are milliseconds since 1970. Lists come in pages: `next` of a page is the `cursor` of the page after it. To change a resource',
+        'that came with an `ETag`, send the `ETag` in `If-Match`: if somebody else has changed the resource meanwhile, the change is refused',
+        'with 412. An operation that does not support `If-Match` refuses a request with it, with 400.',
       ].join('\n'),
       license: { name: 'MIT', identifier: 'MIT' },
     },
@@ -73,7 +73,7 @@ export function openApiDocument(operations: readonly Operation[]): object {
   };
   return openReferences(
     createDocument(definition, {
-      // A newer release may answer more fields than this document describes.
+      // The answers of a newer release may have more fields than this document describes.
       override: ({ jsonSchema, io }) => {
         if (io === 'output') delete jsonSchema.additionalProperties;
       },
@@ -104,13 +104,15 @@ function describe(operation: Operation): ZodOpenApiOperationObject {
     requestParams: {
       ...(names.length > 0 && { path: z.object(Object.fromEntries(names.map((name) => [name, z.string()]))) }),
       ...(query && { query }),
-      ...(etags.takes && { header: z.object({ 'if-match': z.string().optional().describe('A revision, as `"7"`.') }) }),
+      ...(etags.takes && {
+        header: z.object({ 'if-match': z.string().optional().describe('A revision, for example `"7"`.') }),
+      }),
     },
     ...(body && { requestBody: { content: { 'application/json': { schema: body } }, required: true } }),
     responses: {
-      ...Object.fromEntries(statuses.map((status) => [status, success(operation)])),
+      ...Object.fromEntries(statuses.map((status) => [status, toResponse(operation)])),
       ...Object.fromEntries(
-        failuresOf(operation).map((status) => [
+        listFailures(operation).map((status) => [
           status,
           { description: failures[status], content: { 'application/json': { schema: failure } } },
         ]),
@@ -119,7 +121,7 @@ function describe(operation: Operation): ZodOpenApiOperationObject {
   };
 }
 
-function failuresOf({ query, body, path, etags, method }: Operation): (keyof typeof failures)[] {
+function listFailures({ query, body, path, etags, method }: Operation): (keyof typeof failures)[] {
   const hasInput = query !== undefined || body !== undefined;
   return [
     ...(hasInput ? [400 as const] : []),
@@ -133,23 +135,23 @@ function failuresOf({ query, body, path, etags, method }: Operation): (keyof typ
   ];
 }
 
-function success({ answer, isList, files, etags }: Operation) {
+function toResponse({ answer, isList, files, etags }: Operation) {
   const headers = etags.answers ? { headers: z.object({ etag }) } : {};
   if (files.length > 0) {
     const content = Object.fromEntries(files.map((type) => [type, { schema: z.string() }]));
     return { description: 'The file.', content };
   }
   if (answer === undefined) return { description: 'Done.' };
-  const schema = isList ? pageOf(answer) : answer;
+  const schema = isList ? toPageSchema(answer) : answer;
   return { description: 'Done.', ...headers, content: { 'application/json': { schema } } };
 }
 
-function pageOf(item: z.ZodType): z.ZodType {
+function toPageSchema(item: z.ZodType): z.ZodType {
   return z.object({
     data: z.array(item),
     next: z
       .string()
       .optional()
-      .describe(`\`cursor\` of the page after it: absent on the last one. ${pageQuery.shape.limit.description ?? ''}`),
+      .describe(`The \`cursor\` of the next page. Absent on the last page. ${pageQuery.shape.limit.description ?? ''}`),
   });
 }

@@ -15,7 +15,7 @@ export const subjects = {
   invitations: 'Links with which people make an account.',
   keys: 'API keys of people, of teams and of the router.',
   usage: 'Sums over requests, single requests, sessions of coding agents, and how much of each limit is used.',
-  recordings: 'Recorded prompts and answers, where a team or a key is switched to that.',
+  recordings: 'Recorded prompts and answers, of teams and keys whose recording is switched on.',
   prices: 'What models cost.',
   registry: 'Names of models, and the rules of `auto`.',
   workers: 'Workers, the models that they serve, and the credentials with which they join.',
@@ -50,11 +50,11 @@ export interface Operation {
   maxBodyBytes: number | undefined;
   /** The schema of the answer, or of one item of a list. */
   answer: z.ZodType | undefined;
-  /** The statuses of a success; `put` by name answers 201 when it has made something. */
+  /** The statuses of a success. A `put` by name answers 201 if it has created the resource. */
   statuses: readonly number[];
   /** Whether the operation answers a list page by page. */
   isList: boolean;
-  /** Whether the list is too long to be answered whole, and so always answered in pages. */
+  /** Whether the list is answered in pages even if the caller asks for all items, because it may be too long. */
   isEndless: boolean;
   /** The media types of the files that the operation writes; empty for none. */
   files: readonly string[];
@@ -71,11 +71,11 @@ export interface Call {
   pageSize: number;
 }
 
-/** The result of an operation. `sent`: it has written the answer itself. */
+/** The result of an operation. `sent`: the operation has written the answer itself. */
 export type Outcome = 'sent' | { status: number; value: unknown; etag: string | undefined; next: string | undefined };
 
 type Schema = z.ZodType | undefined;
-type Read<S extends Schema> = S extends z.ZodType ? z.output<S> : undefined;
+type Parsed<S extends Schema> = S extends z.ZodType ? z.output<S> : undefined;
 
 type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? (Name extends `+${infer Plain}` ? Plain : Name) | ParamNames<Rest>
@@ -84,8 +84,8 @@ type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${i
 export interface Input<Path extends string, Query extends Schema, Body extends Schema> {
   actor: Actor;
   params: Readonly<Record<ParamNames<Path>, string>>;
-  query: Read<Query>;
-  body: Read<Body>;
+  query: Parsed<Query>;
+  body: Parsed<Body>;
   /** The revision that the request names in `If-Match`. */
   ifRevision: number | undefined;
   /** The handler sets the status and the revision of its answer here. */
@@ -94,7 +94,7 @@ export interface Input<Path extends string, Query extends Schema, Body extends S
   response: Response;
 }
 
-interface Facts<Path extends string, Query extends z.ZodObject | undefined, Body extends Schema> {
+interface OperationFacts<Path extends string, Query extends z.ZodObject | undefined, Body extends Schema> {
   method: Method;
   path: Path;
   id: string;
@@ -117,7 +117,7 @@ export function operation<
   Body extends Schema = undefined,
   Answer extends Schema = undefined,
 >(
-  facts: Facts<Path, Query, Body> & {
+  facts: OperationFacts<Path, Query, Body> & {
     answer?: Answer;
     handle: (input: Input<Path, Query, Body>) => Promise<Answer extends z.ZodType ? z.output<Answer> : void>;
   },
@@ -125,22 +125,23 @@ export function operation<
   const { handle, answer } = facts;
   const statuses = facts.statuses ?? [answer === undefined ? 204 : 200];
   return {
-    ...described(facts, statuses),
+    ...describeOperation(facts, statuses),
     answer,
     run: async (call) => {
-      const input = read(facts, call);
+      const input = readInput(facts, call);
       const value = await handle(input);
-      return outcomeOf(input.reply, statuses, value, undefined);
+      return toOutcome(input.reply, statuses, value, undefined);
     },
   };
 }
 
+/** Declares an operation that answers a list, page by page. */
 export function listOperation<
   const Path extends string,
   Item extends z.ZodType,
   Query extends z.ZodObject | undefined = undefined,
 >(
-  facts: Omit<Facts<Path, Query, undefined>, 'method' | 'statuses' | 'body'> & {
+  facts: Omit<OperationFacts<Path, Query, undefined>, 'method' | 'statuses' | 'body'> & {
     item: Item;
     isEndless?: boolean;
     handle: (
@@ -151,85 +152,89 @@ export function listOperation<
 ): Operation {
   const { handle, item, query, isEndless = false } = facts;
   const paged = query ? query.extend(pageQuery.shape) : pageQuery;
-  const whole = { ...facts, method: 'get', query: paged } as const;
+  const allFacts = { ...facts, method: 'get', query: paged } as const;
   return {
-    ...described(whole, [200]),
+    ...describeOperation(allFacts, [200]),
     query: paged,
     answer: item,
     isList: true,
     isEndless,
     run: async (call) => {
-      const input = read<Path, typeof paged, undefined>(whole, call);
-      const most = isEndless && call.pageSize === Infinity ? defaultPageSize : call.pageSize;
-      const { limit = most, cursor, ...rest } = input.query;
-      const { data, next } = await handle({ ...input, query: rest as Read<Query> }, { limit, cursor });
-      return outcomeOf(input.reply, [200], data, next);
+      const input = readInput<Path, typeof paged, undefined>(allFacts, call);
+      const defaultLimit = isEndless && call.pageSize === Infinity ? defaultPageSize : call.pageSize;
+      const { limit = defaultLimit, cursor, ...rest } = input.query;
+      const { data, next } = await handle({ ...input, query: rest as Parsed<Query> }, { limit, cursor });
+      return toOutcome(input.reply, [200], data, next);
     },
   };
 }
 
+/** Declares an operation whose answer is a file, which `handle` writes. */
 export function fileOperation<const Path extends string, Query extends z.ZodObject | undefined = undefined>(
-  facts: Omit<Facts<Path, Query, undefined>, 'method' | 'statuses' | 'body'> & {
+  facts: Omit<OperationFacts<Path, Query, undefined>, 'method' | 'statuses' | 'body'> & {
     files: readonly string[];
     handle: (input: Input<Path, Query, undefined>) => Promise<void>;
   },
 ): Operation {
-  const whole = { ...facts, method: 'get' } as const;
+  const allFacts = { ...facts, method: 'get' } as const;
   return {
-    ...described(whole, [200]),
+    ...describeOperation(allFacts, [200]),
     answer: undefined,
     files: facts.files,
     run: async (call) => {
-      await facts.handle(read(whole, call));
+      await facts.handle(readInput(allFacts, call));
       return 'sent';
     },
   };
 }
 
-function described(
-  facts: Facts<string, z.ZodObject | undefined, Schema>,
+function describeOperation(
+  facts: OperationFacts<string, z.ZodObject | undefined, Schema>,
   statuses: readonly number[],
 ): Omit<Operation, 'answer' | 'run'> {
   const { method, path, id, subject, summary, scopes, command, query, body, maxBodyBytes, etags = {} } = facts;
   const { answers = false, takes = false } = etags;
-  const says = { method, path, id, subject, summary, scopes, command, query, body, maxBodyBytes, statuses };
-  return { ...says, isList: false, isEndless: false, files: [], etags: { answers, takes } };
+  const description = { method, path, id, subject, summary, scopes, command, query, body, maxBodyBytes, statuses };
+  return { ...description, isList: false, isEndless: false, files: [], etags: { answers, takes } };
 }
 
-function read<Path extends string, Query extends z.ZodObject | undefined, Body extends Schema>(
-  { method, query, body, etags }: Pick<Facts<Path, Query, Body>, 'method' | 'query' | 'body' | 'etags'>,
+function readInput<Path extends string, Query extends z.ZodObject | undefined, Body extends Schema>(
+  { method, query, body, etags }: Pick<OperationFacts<Path, Query, Body>, 'method' | 'query' | 'body' | 'etags'>,
   { actor, request, response }: Call,
 ): Input<Path, Query, Body> {
   if (method !== 'get' && etags?.takes !== true && request.get('if-match') !== undefined) {
-    throw new ApiFailure(400, 'invalid_request', 'This operation takes no If-Match: it would not be held to it.');
+    throw new ApiFailure(400, 'invalid_request', 'This operation takes no If-Match, and would ignore it.');
   }
   return {
     actor,
-    params: joined(request.params) as Readonly<Record<ParamNames<Path>, string>>,
-    query: (query && parse(query, request.query)) as Read<Query>,
-    body: (body && parse(body, request.body)) as Read<Body>,
-    ifRevision: etags?.takes === true ? revisionOf(request.get('if-match')) : undefined,
+    params: joinParams(request.params) as Readonly<Record<ParamNames<Path>, string>>,
+    query: (query && parse(query, request.query)) as Parsed<Query>,
+    body: (body && parse(body, request.body)) as Parsed<Body>,
+    ifRevision: etags?.takes === true ? parseRevision(request.get('if-match')) : undefined,
     reply: {},
     request,
     response,
   };
 }
 
-/** Returns the parameters of the path. A parameter that contains slashes comes as a list of segments, and is joined again. */
-function joined(params: Request['params']): Record<string, string> {
+/** Returns the parameters of the path. Express gives a parameter that contains slashes as a list of segments, which is joined again. */
+function joinParams(params: Request['params']): Record<string, string> {
   return Object.fromEntries(
     Object.entries(params).map(([name, value]) => [name, Array.isArray(value) ? value.join('/') : value]),
   );
 }
 
-/** Returns the revision of an ETag, for example 7 for `"7"`. An ETag in another form gives -1, which matches no revision. */
-function revisionOf(header: string | undefined): number | undefined {
+/**
+ * Returns the revision of an ETag, for example 7 for `"7"`; undefined for no header, and for `*`, which any revision matches. An ETag in
+ * another form gives -1, which matches no revision.
+ */
+function parseRevision(header: string | undefined): number | undefined {
   if (header === undefined || header.trim() === '*') return undefined;
   const [, digits] = /^\s*"(\d{1,15})"\s*$/.exec(header) ?? [];
   return digits === undefined ? -1 : Number(digits);
 }
 
-function outcomeOf(
+function toOutcome(
   { status, revision }: Input<string, undefined, undefined>['reply'],
   statuses: readonly number[],
   value: unknown,

@@ -13,8 +13,8 @@ export const pageQuery = z.object({
     .min(1)
     .max(maxPerPage)
     .optional()
-    .describe('Things on the page at most; 100 where absent.'),
-  cursor: z.string().max(300).optional().describe('`next` of the page before.'),
+    .describe('The maximum number of items on the page. Absent: 100.'),
+  cursor: z.string().max(300).optional().describe('`next` of the previous page.'),
 });
 
 export interface Page<T> {
@@ -55,15 +55,15 @@ export function timedCursor(at: number, id: string): string {
  */
 export function requireCursor(cursor: string | undefined, { form }: Pick<Order<never>, 'form'>): void {
   if (cursor === undefined || form.test(cursor)) return;
-  throw new ApiFailure(400, 'invalid_request', 'This is no cursor of this list.', { field: 'cursor' });
+  throw new ApiFailure(400, 'invalid_request', 'This is not a cursor of this list.', { field: 'cursor' });
 }
 
 /**
- * Returns the page of a list after a cursor, whose item may have been removed meanwhile. A page is in the order of the cursors; the whole
- * list (a limit of Infinity) keeps its order.
+ * Returns the page of a list after a cursor. The item of the cursor may have been removed meanwhile. A page is in the order of the cursors;
+ * the whole list (a limit of Infinity) keeps the order of `all`.
  * @throws ApiFailure 400 for an invalid cursor
  */
-export function pageOf<T>(
+export function cutPage<T>(
   all: readonly T[],
   { limit, cursor }: { limit: number; cursor: string | undefined },
   order: Order<T>,

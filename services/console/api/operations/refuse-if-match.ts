@@ -4,7 +4,8 @@ import { routePathOf } from './mount-operations.ts';
 import type { Operation } from './operation.ts';
 
 /**
- * Refuses `If-Match` on a change that is not an operation and would ignore it. Each operation decides itself whether it accepts `If-Match`.
+ * Refuses `If-Match` on a change by a route that is not an operation, because the route would ignore it. Each operation decides itself
+ * whether it accepts `If-Match`.
  */
 export function refuseIfMatch(operations: readonly Pick<Operation, 'method' | 'path'>[]): Router {
   const routes = Router({ caseSensitive: true, strict: true });
@@ -12,7 +13,7 @@ export function refuseIfMatch(operations: readonly Pick<Operation, 'method' | 'p
     routes[operation.method](routePathOf(operation), (_request, _response, next) => next('router'));
   routes.use(({ method, headers }, _response, next) => {
     if (headers['if-match'] !== undefined && method !== 'GET' && method !== 'HEAD')
-      throw new ApiFailure(400, 'invalid_request', 'This takes no If-Match: it would not be held to it.');
+      throw new ApiFailure(400, 'invalid_request', 'This request takes no If-Match, which would be ignored.');
     next();
   });
   return routes;

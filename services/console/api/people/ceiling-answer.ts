@@ -2,7 +2,7 @@ import type { Ceiling } from '#shared/accounts/people/ceiling.ts';
 import type { User } from '../../contract/account.ts';
 
 /** Returns a ceiling without the fields that are not set. */
-export function ceilingAnswer({ models, tiers, maxClass }: Ceiling = {}): User['ceiling'] {
+export function toCeilingAnswer({ models, tiers, maxClass }: Ceiling = {}): User['ceiling'] {
   return {
     ...(models === undefined ? {} : { models }),
     ...(tiers === undefined ? {} : { tiers }),

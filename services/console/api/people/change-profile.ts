@@ -1,7 +1,7 @@
 import { hasConfirmedEmail, type UserRecord } from '#shared/accounts/people/user.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure, forbidden, notFound } from '../api-failure.ts';
-import { record, type ApiParts } from '../api-parts.ts';
+import { writeAudit, type ApiParts } from '../api-parts.ts';
 
 /**
  * Renames a person, and tells every ingress.
@@ -17,7 +17,7 @@ export async function changeName(
   // Access tokens and the names of keys' owners contain the name.
   await parts.announce(`user:${id}`);
   const target = { kind: 'user', id, name };
-  await record(parts, actor, { action: 'user.rename', target, details: { before, after: name } });
+  await writeAudit(parts, actor, { action: 'user.rename', target, details: { before, after: name } });
 }
 
 /**
@@ -40,7 +40,7 @@ export async function changeAddress(
   }
   await parts.announce(`user:${id}`);
   const target = { kind: 'user', id, name };
-  await record(parts, actor, { action: 'user.email', target, details: { before, after: email } });
+  await writeAudit(parts, actor, { action: 'user.email', target, details: { before, after: email } });
 }
 
 /**
@@ -56,7 +56,7 @@ export function emailTaken(holder?: UserRecord): ApiFailure {
 }
 
 /**
- * Confirms that the address that a person has typed in is theirs.
+ * Marks the address that a person has typed in as confirmed to be theirs.
  * @throws ApiFailure 403 for one's own address
  */
 export async function confirmAddress(parts: ApiParts, actor: Actor, user: UserRecord): Promise<void> {
@@ -65,7 +65,11 @@ export async function confirmAddress(parts: ApiParts, actor: Actor, user: UserRe
   if (actor.id === id) throw forbidden('Another administrator has to confirm your address.');
   await parts.accounts.users.noteEmail(id, email, { confirmed: true });
   await parts.announce(`user:${id}`);
-  await record(parts, actor, { action: 'user.email.confirm', target: { kind: 'user', id, name }, details: { email } });
+  await writeAudit(parts, actor, {
+    action: 'user.email.confirm',
+    target: { kind: 'user', id, name },
+    details: { email },
+  });
 }
 
 /**

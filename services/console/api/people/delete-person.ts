@@ -2,7 +2,7 @@ import { deletedName } from '#shared/accounts/people/delete-person.ts';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
-import { record, type ApiParts } from '../api-parts.ts';
+import { writeAudit, type ApiParts } from '../api-parts.ts';
 
 /**
  * Deletes a person.
@@ -18,5 +18,5 @@ export async function deletePerson(parts: ApiParts, actor: Actor, { id }: UserRe
   await parts.announce(`user:${id}`);
   const name = deletedName(id);
   const by = actor.id === id ? { ...actor, name } : actor;
-  await record(parts, by, { action: 'user.delete', target: { kind: 'user', id, name }, details: {} });
+  await writeAudit(parts, by, { action: 'user.delete', target: { kind: 'user', id, name }, details: {} });
 }

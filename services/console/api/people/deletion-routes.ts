@@ -7,17 +7,17 @@ import { clearSessionCookie } from '../session/session-cookie.ts';
 import { signedInOf } from '../session/signed-in.ts';
 import { deletePerson } from './delete-person.ts';
 
-const own = z.strictObject({ password: z.string().min(1).max(200).optional() });
+const deletionBody = z.strictObject({ password: z.string().min(1).max(200).optional() });
 
-/** Creates the route with which a person deletes their own account, with the password if they have one. Their usage stays in the ledger. */
+/** Creates the route with which people delete their own account. They prove their password, if they have one. Usage stays in the ledger. */
 export function deletionRoutes(parts: ApiParts): Router {
   const routes = Router({ caseSensitive: true, strict: true });
   routes.delete('/account', async (request, response) => {
     const person = signedInOf(response);
-    const { password = '' } = parse(own, request.body);
+    const { password = '' } = parse(deletionBody, request.body);
     const { user } = person;
-    const claim = { email: user.email, password, find: async () => user, field: 'password' };
-    if (user.passwordHash !== '') await provePassword(parts, request, claim);
+    const proof = { email: user.email, password, find: async () => user, field: 'password' };
+    if (user.passwordHash !== '') await provePassword(parts, request, proof);
     await deletePerson(parts, person, user);
     clearSessionCookie(request, response);
     response.status(204).end();

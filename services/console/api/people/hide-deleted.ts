@@ -7,37 +7,37 @@ import { findTargetOwners } from './find-target-owners.ts';
 type Details = AuditEntry['details'];
 
 /**
- * Removes from entries of the audit trail everything about deleted people but their ids. A pseudonym replaces their names and the names
- * that they gave their keys, tokens and files.
+ * Removes from entries of the audit trail everything about deleted people except their ids. A pseudonym replaces the names of these people,
+ * and the names that they gave their keys, tokens and files.
  */
 export async function hideDeleted(
   { users, keys }: { users: Pick<UserStore, 'readNames'>; keys: Pick<KeyStore, 'readOwners'> },
   entries: readonly AuditEntry[],
 ): Promise<AuditEntry[]> {
   const ownerOf = await findTargetOwners(keys, entries);
-  const ids = entries.flatMap((entry) => [entry.actor?.id, ownerOf(entry), memberOf(entry.details)?.id]);
+  const ids = entries.flatMap((entry) => [entry.actor?.id, ownerOf(entry), findMember(entry.details)?.id]);
   const names = await users.readNames([...new Set(ids.filter((id) => id !== undefined))]);
   // The ids of admin tokens that belong to nobody are not ids of people.
-  const isGone = (id: string): boolean => !names.has(id) && !id.startsWith('token:');
+  const isDeleted = (id: string): boolean => !names.has(id) && !id.startsWith('token:');
   return entries.map((entry) => {
     const { actor, target, details } = entry;
-    const member = memberOf(details);
+    const member = findMember(details);
     const owner = ownerOf(entry);
-    const hidden = owner !== undefined && isGone(owner) ? deletedName(owner) : undefined;
-    const { from, ...kept } = entry;
+    const pseudonym = owner !== undefined && isDeleted(owner) ? deletedName(owner) : undefined;
+    const { from, ...others } = entry;
     return {
-      ...kept,
+      ...others,
       // The network address of a deleted person is removed with the name.
-      ...(from && !(actor && isGone(actor.id)) && { from }),
-      actor: actor && isGone(actor.id) ? { ...actor, name: deletedName(actor.id) } : actor,
-      target: target && hidden !== undefined ? { ...target, name: hidden } : target,
+      ...(from && !(actor && isDeleted(actor.id)) && { from }),
+      actor: actor && isDeleted(actor.id) ? { ...actor, name: deletedName(actor.id) } : actor,
+      target: target && pseudonym !== undefined ? { ...target, name: pseudonym } : target,
       details:
-        hidden !== undefined
+        pseudonym !== undefined
           ? // The details about a person are their old and new addresses and names.
             target?.kind === 'user'
             ? {}
-            : withName(details, hidden)
-          : member && isGone(member.id)
+            : replaceNames(details, pseudonym)
+          : member && isDeleted(member.id)
             ? { ...details, user: { id: member.id, name: deletedName(member.id) } }
             : details,
     };
@@ -45,7 +45,7 @@ export async function hideDeleted(
 }
 
 /** Returns the details of an entry with every name replaced. */
-function withName(details: Details, name: string): Details {
+function replaceNames(details: Details, name: string): Details {
   const rename = (value: unknown): unknown =>
     typeof value === 'object' && value !== null && 'name' in value ? { ...value, name } : value;
   const { before, after, between } = details;
@@ -58,7 +58,7 @@ function withName(details: Details, name: string): Details {
 }
 
 /** Returns the person whose membership in a team the entry is about. */
-function memberOf({ user }: Details): { id: string } | undefined {
+function findMember({ user }: Details): { id: string } | undefined {
   if (typeof user !== 'object' || user === null || !('id' in user)) return undefined;
   return { id: String(user.id) };
 }

@@ -5,9 +5,9 @@ import { resolveRouterAddress } from '#shared/core/router-address.ts';
 import { createdInvitationSchema, invitationSchema, type Invitation } from '../../contract/account.ts';
 import { requireAccess } from '../access.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
-import { record, type ApiParts } from '../api-parts.ts';
+import { writeAudit, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
-import { byCreation, pageOf, timedCursor, type Order } from '../operations/page.ts';
+import { byCreation, cutPage, timedCursor, type Order } from '../operations/page.ts';
 import { emailTaken } from './change-profile.ts';
 import { requireLocalAccounts } from '../session/require-local-accounts.ts';
 
@@ -27,14 +27,14 @@ export function invitationOperations(parts: ApiParts): Operation[] {
       path: '/invitations',
       id: 'listInvitations',
       subject: 'invitations',
-      summary: 'Lists the open invitations, those that expire first at the beginning.',
+      summary: 'Lists the open invitations. The next to expire comes first.',
       scopes: ['read'],
       command: 'invitations list',
       item: invitationSchema,
       handle: async ({ actor }, page) => {
         requireAccess('invitation.manage', actor);
-        const { data, next } = pageOf(await invitations.list(), page, byExpiry);
-        return { data: data.map(invitationAnswer), next };
+        const { data, next } = cutPage(await invitations.list(), page, byExpiry);
+        return { data: data.map(toInvitationAnswer), next };
       },
     }),
     operation({
@@ -42,7 +42,7 @@ export function invitationOperations(parts: ApiParts): Operation[] {
       path: '/invitations',
       id: 'createInvitation',
       subject: 'invitations',
-      summary: 'Invites somebody: the answer has the link to send them.',
+      summary: 'Invites somebody. The response contains the link to send to them.',
       scopes: [],
       command: 'invitations create',
       body: newInvitation,
@@ -55,13 +55,13 @@ export function invitationOperations(parts: ApiParts): Operation[] {
         const { invitationDays } = await settings.read();
         const created = await invitations.create({ ...body, invitedBy: actor.id, usableMs: invitationDays * dayMs });
         if (created === 'email taken') throw emailTaken(await users.findByEmail(body.email));
-        if (typeof created === 'string') throw notInvited(created);
+        if (typeof created === 'string') throw invitationFailure(created);
         const { id, email } = created.invitation;
         const target = { kind: 'invitation', id, name: email };
         const details = { role: body.role, teamId: body.teamId };
-        await record(parts, actor, { action: 'invitation.create', target, details });
+        await writeAudit(parts, actor, { action: 'invitation.create', target, details });
         const link = new URL(`/link/${created.token}`, address).href;
-        return { invitation: invitationAnswer(created.invitation), link };
+        return { invitation: toInvitationAnswer(created.invitation), link };
       },
     }),
     operation({
@@ -78,17 +78,17 @@ export function invitationOperations(parts: ApiParts): Operation[] {
         if (!invitation) throw notFound();
         await invitations.delete(invitation);
         const target = { kind: 'invitation', id: invitation.id, name: invitation.email };
-        await record(parts, actor, { action: 'invitation.delete', target, details: {} });
+        await writeAudit(parts, actor, { action: 'invitation.delete', target, details: {} });
       },
     }),
   ];
 }
 
-function invitationAnswer({ id, email, role, teamId, createdAt, expiresAt }: InvitationRecord): Invitation {
+function toInvitationAnswer({ id, email, role, teamId, createdAt, expiresAt }: InvitationRecord): Invitation {
   return { id, email, role, createdAt, expiresAt, ...(teamId === undefined ? {} : { teamId }) };
 }
 
-function notInvited(why: 'no team' | 'too many'): ApiFailure {
+function invitationFailure(why: 'no team' | 'too many'): ApiFailure {
   switch (why) {
     case 'no team':
       return new ApiFailure(400, 'invalid_request', 'This team does not exist.', { field: 'teamId' });

@@ -4,10 +4,10 @@ import { personsSessionSchema, type ListedSignInSession } from '../../contract/s
 import { requireAccess } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
-import { record, type ApiParts } from '../api-parts.ts';
+import { writeAudit, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
-import { pageOf, type Order } from '../operations/page.ts';
-import { sessionAnswers } from '../session/session-answers.ts';
+import { cutPage, type Order } from '../operations/page.ts';
+import { listSignInSessions } from '../session/list-sign-in-sessions.ts';
 import { changeAddress, changeName, confirmAddress } from './change-profile.ts';
 import { deletePerson } from './delete-person.ts';
 
@@ -30,12 +30,12 @@ export function personOperations(parts: ApiParts): Operation[] {
       path: '/users/{id}/profile',
       id: 'changeProfile',
       summary:
-        'Changes the name or the address of a person. A new address ends their sessions. The address that they have, given again, is confirmed: see `emailConfirmed`.',
+        'Changes the name or the address of a person. A new address ends their sessions. Giving the address that they have marks it as confirmed: see `emailConfirmed`.',
       command: 'users rename',
       body: profile,
       handle: async ({ actor, params: { id }, body: { name, email } }) => {
         const user = await find(actor, id);
-        // The address is changed first, because it may be refused. Then nothing else has been changed.
+        // The address is changed first, because it may be refused. A refused request then changes nothing at all.
         if (email === user.email) await confirmAddress(parts, actor, user);
         else if (email !== undefined) await changeAddress(parts, actor, user, email);
         if (name !== undefined) await changeName(parts, actor, user, name);
@@ -46,7 +46,7 @@ export function personOperations(parts: ApiParts): Operation[] {
       method: 'delete',
       path: '/users/{id}',
       id: 'deletePerson',
-      summary: 'Deletes a person with all that is theirs. What they have used stays in the ledger.',
+      summary: 'Deletes a person with everything that they own. Their usage stays in the ledger.',
       command: 'users delete',
       handle: async ({ actor, params: { id } }) => deletePerson(parts, actor, await find(actor, id)),
     }),
@@ -60,7 +60,7 @@ export function personOperations(parts: ApiParts): Operation[] {
       handle: async ({ actor, params: { id } }) => {
         const user = await find(actor, id);
         await secondFactors.reset(user.id);
-        await note(actor, user, 'second-factor.reset');
+        await auditPerson(actor, user, 'second-factor.reset');
       },
     }),
     operation({
@@ -69,7 +69,7 @@ export function personOperations(parts: ApiParts): Operation[] {
       path: '/users/{id}/external-account',
       id: 'unlinkPerson',
       summary:
-        'Takes the account at an identity provider from a person, and ends their sessions, programs and admin tokens. Their next sign-in with the same address, at any provider, links them anew.',
+        'Unlinks a person from their account at an identity provider, and ends their sessions, programs and admin tokens. Their next sign-in with the same address, at any provider, links an account again.',
       command: 'users unlink',
       handle: async ({ actor, params: { id } }) => {
         const user = await find(actor, id);
@@ -77,7 +77,7 @@ export function personOperations(parts: ApiParts): Operation[] {
         if (provider === undefined)
           throw new ApiFailure(409, 'not_linked', 'This person has no account at an identity provider.');
         await announce(`user:${user.id}`);
-        await note(actor, user, 'user.unlink', { provider });
+        await auditPerson(actor, user, 'user.unlink', { provider });
       },
     }),
     listOperation({
@@ -90,7 +90,7 @@ export function personOperations(parts: ApiParts): Operation[] {
       item: personsSessionSchema,
       handle: async ({ actor, params }, page) => {
         const user = await find(actor, params.id);
-        return pageOf(await sessionAnswers(accounts.sessions, user), page, byHash);
+        return cutPage(await listSignInSessions(accounts.sessions, user), page, byHash);
       },
     }),
     operation({
@@ -103,7 +103,7 @@ export function personOperations(parts: ApiParts): Operation[] {
       handle: async ({ actor, params: { id, session } }) => {
         const user = await find(actor, id);
         if (!(await accounts.sessions.endByHash(user.id, session))) throw notFound();
-        await note(actor, user, 'session.end');
+        await auditPerson(actor, user, 'session.end');
       },
     }),
   ];
@@ -115,12 +115,12 @@ export function personOperations(parts: ApiParts): Operation[] {
     return user;
   }
 
-  function note(
+  function auditPerson(
     actor: Actor,
     { id, name }: UserRecord,
     action: string,
     details: Record<string, unknown> = {},
   ): Promise<void> {
-    return record(parts, actor, { action, target: { kind: 'user', id, name }, details });
+    return writeAudit(parts, actor, { action, target: { kind: 'user', id, name }, details });
   }
 }

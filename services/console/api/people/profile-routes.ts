@@ -5,11 +5,11 @@ import { notFound } from '../api-failure.ts';
 import type { ApiParts } from '../api-parts.ts';
 import { parse } from '../parse.ts';
 import { provePassword } from '../session/prove-password.ts';
-import { startSession } from '../session/open-session.ts';
-import { sessionAnswer, signedInOf } from '../session/signed-in.ts';
+import { startSession } from '../session/start-session.ts';
+import { toSessionAnswer, signedInOf } from '../session/signed-in.ts';
 import { changeAddress, changeName } from './change-profile.ts';
 
-const account = z.strictObject({ name: displayNameSchema.optional(), alertEmails: z.boolean().optional() });
+const profileChange = z.strictObject({ name: displayNameSchema.optional(), alertEmails: z.boolean().optional() });
 const newEmail = z.strictObject({ email: emailSchema, password: z.string().min(1).max(200) });
 
 export function profileRoutes(parts: ApiParts): Router {
@@ -17,10 +17,10 @@ export function profileRoutes(parts: ApiParts): Router {
   const routes = Router({ caseSensitive: true, strict: true });
   routes.patch('/account', async (request, response) => {
     const person = signedInOf(response);
-    const { name, alertEmails } = parse(account, request.body);
+    const { name, alertEmails } = parse(profileChange, request.body);
     if (name !== undefined) await changeName(parts, person, person.user, name);
     if (alertEmails !== undefined) await users.setAlertEmails(person.id, alertEmails);
-    response.json(await sessionAnswer(parts.accounts, await found(person.id), person.sessionId));
+    response.json(await toSessionAnswer(parts.accounts, await requirePerson(person.id), person.sessionId));
   });
   routes.post('/account/email', async (request, response) => {
     const person = signedInOf(response);
@@ -30,11 +30,11 @@ export function profileRoutes(parts: ApiParts): Router {
     await provePassword(parts, request, { email: before, password, find: async () => person.user, field: 'password' });
     await changeAddress(parts, person, person.user, email);
     // The change has ended all sign-in sessions, including this one.
-    response.json(await startSession(parts, request, response, await found(person.id), opener));
+    response.json(await startSession(parts, request, response, await requirePerson(person.id), opener));
   });
   return routes;
 
-  async function found(id: string): Promise<UserRecord> {
+  async function requirePerson(id: string): Promise<UserRecord> {
     const user = await users.find(id);
     if (!user) throw notFound();
     return user;

@@ -1,14 +1,14 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
 import type { TeamRecord } from '#shared/accounts/people/team-store.ts';
 import type { Team } from '../../contract/account.ts';
-import { stateAnswer } from '../recordings/recording-state.ts';
-import { ceilingAnswer } from './ceiling-answer.ts';
+import { toStateAnswer } from '../recordings/recording-state.ts';
+import { toCeilingAnswer } from './ceiling-answer.ts';
 
 /**
  * Returns a team with its members, as the API answers it.
  * @param isRecording whether this router records requests
  */
-export async function teamAnswer(
+export async function toTeamAnswer(
   { teams, users }: Pick<Accounts, 'teams' | 'users'>,
   { id, name, limits = {}, weight = 1, ceiling, records, createdAt }: TeamRecord,
   isRecording: boolean,
@@ -21,9 +21,9 @@ export async function teamAnswer(
     name,
     limits,
     weight,
-    ceiling: ceilingAnswer(ceiling),
+    ceiling: toCeilingAnswer(ceiling),
     records: Boolean(records),
-    ...(records && isRecording && { recording: stateAnswer({ ...records, of: 'team' }, names) }),
+    ...(records && isRecording && { recording: toStateAnswer({ ...records, of: 'team' }, names) }),
     createdAt,
     members: members.map((user) => ({
       id: user.id,

@@ -5,10 +5,10 @@ import { teamSchema, type Team } from '../../contract/account.ts';
 import { requireAccess } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
-import { record, type ApiParts } from '../api-parts.ts';
+import { writeAudit, type ApiParts } from '../api-parts.ts';
 import { operation, type Operation } from '../operations/operation.ts';
 import { requireConfirmedEmail } from './change-profile.ts';
-import { teamAnswer } from './team-answer.ts';
+import { toTeamAnswer } from './team-answer.ts';
 
 const membership = z.strictObject({ role: z.enum(teamRoles) });
 const addition = membership.extend({ email: emailSchema });
@@ -16,10 +16,10 @@ const addition = membership.extend({ email: emailSchema });
 export function teamMemberOperations(parts: ApiParts): Operation[] {
   const { accounts, announce, recordings } = parts;
   const { teams, users } = accounts;
-  const member = { path: '/teams/{id}/members/{user}', subject: 'teams', scopes: [] } as const;
+  const memberRoute = { path: '/teams/{id}/members/{user}', subject: 'teams', scopes: [] } as const;
   return [
     operation({
-      ...member,
+      ...memberRoute,
       method: 'put',
       id: 'setTeamMember',
       summary: 'Gives a person a role in a team.',
@@ -28,7 +28,7 @@ export function teamMemberOperations(parts: ApiParts): Operation[] {
       answer: teamSchema,
       handle: async ({ actor, params: { id, user }, body: { role } }) => {
         const team = await find(id, actor);
-        return admit(actor, team, await users.find(user), role);
+        return setMember(actor, team, await users.find(user), role);
       },
     }),
     operation({
@@ -37,7 +37,7 @@ export function teamMemberOperations(parts: ApiParts): Operation[] {
       id: 'addTeamMember',
       subject: 'teams',
       summary:
-        'Makes the person with an address a member of a team. Somebody who is one already keeps the role (409 `already_member` for another one).',
+        'Adds the person with an address to a team. Somebody who is in the team already keeps their role; a request for another role is refused (409 `already_member`).',
       scopes: [],
       command: 'teams members add',
       body: addition,
@@ -45,13 +45,13 @@ export function teamMemberOperations(parts: ApiParts): Operation[] {
       handle: async ({ actor, params: { id }, body: { email, role } }) => {
         const team = await find(id, actor);
         const user = await users.findByEmail(email);
-        if (!user) throw noAccount();
+        if (!user) throw noAccountFailure();
         requireConfirmedEmail(user);
-        return admit(actor, team, user, role, true);
+        return setMember(actor, team, user, role, true);
       },
     }),
     operation({
-      ...member,
+      ...memberRoute,
       method: 'delete',
       id: 'removeTeamMember',
       summary: 'Removes a person from a team.',
@@ -63,17 +63,18 @@ export function teamMemberOperations(parts: ApiParts): Operation[] {
         if (!(await teams.removeMember(team.id, id))) throw notFound();
         await announce(`user:${id}`);
         const name = (await users.readNames([id])).get(id) ?? '';
-        await note('team.member.remove', actor, team, { user: { id, name } });
-        return teamAnswer(accounts, team, recordings.isOn);
+        await auditTeam('team.member.remove', actor, team, { user: { id, name } });
+        return toTeamAnswer(accounts, team, recordings.isOn);
       },
     }),
   ];
 
   /**
    * Gives a person a role in a team.
-   * @throws ApiFailure 404 when the person or the team does not exist, 409 with `onlyNew` for a member with another role
+   * @param onlyNew whether the role of somebody who is in the team already stays as it is
+   * @throws ApiFailure 404 if the person or the team does not exist; with `onlyNew`, 409 if the person has another role in the team already
    */
-  async function admit(
+  async function setMember(
     actor: Actor,
     team: TeamRecord,
     user: UserRecord | undefined,
@@ -83,12 +84,16 @@ export function teamMemberOperations(parts: ApiParts): Operation[] {
     const before = user ? await teams.setMember(team.id, user.id, role, { onlyNew }) : 'unknown';
     if (!user || before === 'unknown') throw notFound();
     if (onlyNew && before !== undefined) {
-      if (before !== role) throw isMember(user, before);
-      return teamAnswer(accounts, team, recordings.isOn);
+      if (before !== role) throw isMemberFailure(user, before);
+      return toTeamAnswer(accounts, team, recordings.isOn);
     }
     const action = before === undefined ? 'team.member.add' : 'team.member.change';
-    await note(action, actor, team, { user: { id: user.id, name: user.name }, before: before ?? null, after: role });
-    return teamAnswer(accounts, team, recordings.isOn);
+    await auditTeam(action, actor, team, {
+      user: { id: user.id, name: user.name },
+      before: before ?? null,
+      after: role,
+    });
+    return toTeamAnswer(accounts, team, recordings.isOn);
   }
 
   /**
@@ -102,17 +107,17 @@ export function teamMemberOperations(parts: ApiParts): Operation[] {
     return team;
   }
 
-  function note(action: string, actor: Actor, { id, name }: TeamRecord, details: Record<string, unknown>) {
-    return record(parts, actor, { action, target: { kind: 'team', id, name }, details });
+  function auditTeam(action: string, actor: Actor, { id, name }: TeamRecord, details: Record<string, unknown>) {
+    return writeAudit(parts, actor, { action, target: { kind: 'team', id, name }, details });
   }
 }
 
-function isMember({ name }: UserRecord, role: TeamRole): ApiFailure {
+function isMemberFailure({ name }: UserRecord, role: TeamRole): ApiFailure {
   const message = `${name} is in this team already, as ${role}. Change the role of the member instead.`;
   return new ApiFailure(409, 'already_member', message, { field: 'role' });
 }
 
-function noAccount(): ApiFailure {
+function noAccountFailure(): ApiFailure {
   const message = 'Nobody has an account with this address. Ask an administrator to invite them.';
   return new ApiFailure(404, 'no_account', message, { field: 'email' });
 }

@@ -7,14 +7,14 @@ import { teamSchema, type Team } from '../../contract/account.ts';
 import { requireAccess, type Action } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure, notFound, stale } from '../api-failure.ts';
-import { record, type ApiParts } from '../api-parts.ts';
+import { writeAudit, type ApiParts } from '../api-parts.ts';
 import { changesNothing } from '../operations/changes-nothing.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
-import { byCreation, pageOf } from '../operations/page.ts';
+import { byCreation, cutPage } from '../operations/page.ts';
 import { requireRevision } from '../operations/require-revision.ts';
 import { parse } from '../parse.ts';
-import { switched } from '../recordings/recording-state.ts';
-import { teamAnswer } from './team-answer.ts';
+import { computeSwitch } from '../recordings/recording-state.ts';
+import { toTeamAnswer } from './team-answer.ts';
 
 const settings = {
   limits: limitsSchema.optional(),
@@ -28,48 +28,48 @@ const change = z.strictObject({
   records: z
     .boolean()
     .optional()
-    .describe('Whether the requests of its keys are recorded. Owners of the team may change this, and nothing else.'),
+    .describe('Whether the requests of its keys are recorded. The only setting that owners of the team may change.'),
 });
 
 export function teamOperations(parts: ApiParts): Operation[] {
   const { accounts, announce, recordings } = parts;
   const { teams } = accounts;
-  const byId = { path: '/teams/{id}', subject: 'teams' } as const;
+  const teamRoute = { path: '/teams/{id}', subject: 'teams' } as const;
 
   return [
     listOperation({
       path: '/teams',
       id: 'listTeams',
       subject: 'teams',
-      summary: 'Lists the teams that the person may see: their own; for an administrator, all. Oldest first.',
+      summary: 'Lists the teams that the person may see: their own; for an administrator, all teams. Oldest first.',
       scopes: ['read', 'keys'],
       command: 'teams list',
-      query: z.object({ name: z.string().max(100).optional().describe('Only the teams of this name.') }),
+      query: z.object({ name: z.string().max(100).optional().describe('Lists only the team with exactly this name.') }),
       item: teamSchema,
       handle: async ({ actor, query: { name } }, page) => {
         const visible = actor.role === 'admin' ? await teams.list() : await teams.findAll([...actor.teams.keys()]);
         const named = name === undefined ? visible : visible.filter((team) => team.name === name);
-        const { data, next } = pageOf(named, page, byCreation);
-        return { data: await Promise.all(data.map((team) => teamAnswer(accounts, team, recordings.isOn))), next };
+        const { data, next } = cutPage(named, page, byCreation);
+        return { data: await Promise.all(data.map((team) => toTeamAnswer(accounts, team, recordings.isOn))), next };
       },
     }),
     operation({
-      ...byId,
+      ...teamRoute,
       method: 'get',
       id: 'getTeam',
-      summary: 'Answers a team.',
+      summary: 'Returns a team.',
       scopes: ['read', 'keys'],
       command: 'teams show',
       answer: teamSchema,
       etags: { answers: true },
-      handle: async ({ actor, params: { id }, reply }) => answerOf(await find(id, 'team.see', actor), reply),
+      handle: async ({ actor, params: { id }, reply }) => toAnswer(await find(id, 'team.see', actor), reply),
     }),
     operation({
       method: 'post',
       path: '/teams',
       id: 'createTeam',
       subject: 'teams',
-      summary: 'Makes a team without members. No other team may have the name, in whatever case.',
+      summary: 'Makes a team without members. No other team may have the name, even in another case.',
       scopes: [],
       command: 'teams create',
       body: newTeam,
@@ -78,7 +78,7 @@ export function teamOperations(parts: ApiParts): Operation[] {
       etags: { answers: true },
       handle: async ({ actor, body: { name }, reply }) => {
         requireAccess('team.make', actor);
-        return answerOf(await alone(name, () => create(actor, name)), reply);
+        return toAnswer(await runLocked(name, () => create(actor, name)), reply);
       },
     }),
     operation({
@@ -86,7 +86,7 @@ export function teamOperations(parts: ApiParts): Operation[] {
       path: '/teams-by-name/{name}',
       id: 'upsertTeam',
       subject: 'teams',
-      summary: 'Changes the team of this name, or makes it. What is absent stays as it is.',
+      summary: 'Changes the team with this name, or makes a team. Absent settings stay as they are.',
       scopes: [],
       command: 'apply',
       body: z.strictObject(settings),
@@ -95,43 +95,43 @@ export function teamOperations(parts: ApiParts): Operation[] {
       etags: { answers: true, takes: true },
       handle: async ({ actor, params, body, ifRevision, request, reply }) => {
         requireAccess('team.make', actor);
-        const { name } = readName(params.name);
-        return alone(name, async () => {
+        const { name } = parseName(params.name);
+        return runLocked(name, async () => {
           const [found, ...others] = (await teams.list()).filter((team) => team.name === name);
           if (others.length > 0) throw new ApiFailure(409, 'ambiguous_name', 'Several teams have this name.');
           requireRevision(found, { request, ifRevision });
           if (!found) reply.status = 201;
           const team = found ?? (await create(actor, name));
-          return answerOf(changesNothing(team, body) ? team : await changed(actor, team, body, ifRevision), reply);
+          return toAnswer(changesNothing(team, body) ? team : await changeTeam(actor, team, body, ifRevision), reply);
         });
       },
     }),
     operation({
-      ...byId,
+      ...teamRoute,
       method: 'patch',
       id: 'changeTeam',
       summary:
-        'Changes the name, limits, weight, ceiling or recording of a team. No other team may have the name, in whatever case.',
+        'Changes the name, limits, weight, ceiling or recording of a team. No other team may have the name, even in another case.',
       scopes: [],
       command: 'teams set',
       body: change,
       answer: teamSchema,
       etags: { answers: true, takes: true },
       handle: async ({ actor, params: { id }, body, ifRevision, reply }) => {
-        const before = await find(id, isSwitchOnly(body) ? 'team.record' : 'team.change', actor);
+        const before = await find(id, changesRecordingOnly(body) ? 'team.record' : 'team.change', actor);
         const { name = before.name } = body;
-        const make = () => changed(actor, before, body, ifRevision);
-        // A change without a new name need not wait for others to name their teams.
-        if (name === before.name) return answerOf(await make(), reply);
-        const renamed = await alone(name, async () => {
-          await requireFree(name, before.id);
-          return make();
+        const makeChange = () => changeTeam(actor, before, body, ifRevision);
+        // A change without a new name need not wait until others have named their teams.
+        if (name === before.name) return toAnswer(await makeChange(), reply);
+        const renamed = await runLocked(name, async () => {
+          await requireFreeName(name, before.id);
+          return makeChange();
         });
-        return answerOf(renamed, reply);
+        return toAnswer(renamed, reply);
       },
     }),
     operation({
-      ...byId,
+      ...teamRoute,
       method: 'delete',
       id: 'deleteTeam',
       summary: 'Deletes a team, and revokes its keys.',
@@ -142,13 +142,13 @@ export function teamOperations(parts: ApiParts): Operation[] {
         const revokedKeys = await teams.delete(team.id, Date.now());
         await announce(`team:${team.id}`);
         if (revokedKeys === undefined) throw notFound();
-        await note('team.delete', actor, team, { revokedKeys });
+        await auditTeam('team.delete', actor, team, { revokedKeys });
       },
     }),
   ];
 
   /** Runs work while nobody else can give a team this name. */
-  function alone<T>(name: string, work: () => Promise<T>): Promise<T> {
+  function runLocked<T>(name: string, work: () => Promise<T>): Promise<T> {
     return accounts.nameLock.runLocked(`team:${foldTeamName(name)}`, work);
   }
 
@@ -157,7 +157,7 @@ export function teamOperations(parts: ApiParts): Operation[] {
    * @param id the id of the team that may have the name
    * @throws ApiFailure 409
    */
-  async function requireFree(name: string, id?: string): Promise<void> {
+  async function requireFreeName(name: string, id?: string): Promise<void> {
     const folded = foldTeamName(name);
     const others = (await teams.list()).filter((team) => team.id !== id);
     if (others.some((team) => foldTeamName(team.name) === folded)) {
@@ -166,25 +166,25 @@ export function teamOperations(parts: ApiParts): Operation[] {
   }
 
   async function create(actor: Actor, name: string): Promise<TeamRecord> {
-    await requireFree(name);
+    await requireFreeName(name);
     const team = await teams.create(name);
-    await note('team.create', actor, team, {});
+    await auditTeam('team.create', actor, team, {});
     return team;
   }
 
-  async function changed(
+  async function changeTeam(
     actor: Actor,
     before: TeamRecord,
     { records, ...wanted }: z.output<typeof change>,
     ifRevision?: number,
   ): Promise<TeamRecord> {
-    const recorded =
-      records === undefined ? {} : { records: switched(before.records, records, actor, recordings.isOn) };
-    const outcome = await teams.change(before.id, { ...wanted, ...recorded }, ifRevision);
+    const recordingChange =
+      records === undefined ? {} : { records: computeSwitch(before.records, records, actor, recordings.isOn) };
+    const outcome = await teams.change(before.id, { ...wanted, ...recordingChange }, ifRevision);
     if (outcome === 'stale') throw stale();
     if (outcome === 'unknown') throw notFound();
     await announce(`team:${before.id}`);
-    await note('team.change', actor, before, {
+    await auditTeam('team.change', actor, before, {
       before: {
         name: before.name,
         limits: before.limits ?? {},
@@ -208,21 +208,21 @@ export function teamOperations(parts: ApiParts): Operation[] {
     return team;
   }
 
-  function answerOf(team: TeamRecord, reply: { revision?: number }): Promise<Team> {
+  function toAnswer(team: TeamRecord, reply: { revision?: number }): Promise<Team> {
     reply.revision = team.revision ?? 0;
-    return teamAnswer(accounts, team, recordings.isOn);
+    return toTeamAnswer(accounts, team, recordings.isOn);
   }
 
-  function note(action: string, actor: Actor, { id, name }: TeamRecord, details: Record<string, unknown>) {
-    return record(parts, actor, { action, target: { kind: 'team', id, name }, details });
+  function auditTeam(action: string, actor: Actor, { id, name }: TeamRecord, details: Record<string, unknown>) {
+    return writeAudit(parts, actor, { action, target: { kind: 'team', id, name }, details });
   }
 }
 
 /** Returns whether a change concerns only the recording of requests. */
-function isSwitchOnly(wanted: z.output<typeof change>): boolean {
+function changesRecordingOnly(wanted: z.output<typeof change>): boolean {
   return Object.keys(wanted).every((name) => name === 'records') && wanted.records !== undefined;
 }
 
-function readName(text: string): { name: string } {
+function parseName(text: string): { name: string } {
   return parse(newTeam, { name: text });
 }

@@ -15,32 +15,32 @@ import { userSchema, type User } from '../../contract/account.ts';
 import { requireAccess } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure, notFound, stale } from '../api-failure.ts';
-import { record, type ApiParts } from '../api-parts.ts';
+import { writeAudit, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
-import { byCreation, pageOf } from '../operations/page.ts';
+import { byCreation, cutPage } from '../operations/page.ts';
 import { requireRevision } from '../operations/require-revision.ts';
 import { requireLocalAccounts } from '../session/require-local-accounts.ts';
-import { ceilingAnswer } from './ceiling-answer.ts';
+import { toCeilingAnswer } from './ceiling-answer.ts';
 import { emailTaken, requireConfirmedEmail } from './change-profile.ts';
-import { noteUserChanges } from './note-user-changes.ts';
+import { auditUserChanges } from './audit-user-changes.ts';
 
-const changes = {
+const changeFields = {
   role: z.enum(userRoles).optional(),
   blocked: z.boolean().optional(),
   limits: limitsSchema.optional(),
   weight: weightSchema.optional(),
   ceiling: ceilingSchema.optional(),
 };
-const change = z.strictObject(changes);
+const change = z.strictObject(changeFields);
 const newUser = z.strictObject({
   email: emailSchema,
-  name: displayNameSchema.optional().describe('Absent: what stands before the @ of the address.'),
+  name: displayNameSchema.optional().describe('Absent: the part of the address before the @.'),
   role: z.enum(userRoles).optional().describe('Absent: `member`.'),
-  limits: limitsSchema.optional().describe('Absent: those of new members.'),
+  limits: limitsSchema.optional().describe('Absent: the limits that the settings give to new members.'),
   weight: weightSchema.optional(),
-  ceiling: ceilingSchema.optional().describe('Absent: that of new members.'),
+  ceiling: ceilingSchema.optional().describe('Absent: the ceiling that the settings give to new members.'),
 });
-const upsert = z.strictObject({ name: displayNameSchema.optional(), ...changes });
+const upsert = z.strictObject({ name: displayNameSchema.optional(), ...changeFields });
 const signInLink = z
   .object({ link: z.string().describe('Lets the person set a password, once, within 24 hours.') })
   .meta({ id: 'SignInLink' });
@@ -48,7 +48,7 @@ const signInLink = z
 export function userOperations(parts: ApiParts): Operation[] {
   const { accounts, externals } = parts;
   const { users, settings, links } = accounts;
-  const byId = { path: '/users/{id}', subject: 'people' } as const;
+  const personRoute = { path: '/users/{id}', subject: 'people' } as const;
 
   return [
     listOperation({
@@ -58,30 +58,30 @@ export function userOperations(parts: ApiParts): Operation[] {
       summary: 'Lists everybody who has an account, oldest first.',
       scopes: ['read', 'keys'],
       command: 'users list',
-      query: z.object({ email: emailSchema.optional().describe('Only the person with this address.') }),
+      query: z.object({ email: emailSchema.optional().describe('Lists only the person with this address.') }),
       item: userSchema,
       handle: async ({ actor, query: { email } }, page) => {
         requireAccess('user.manage', actor);
         if (email === undefined) {
-          const { data, next } = pageOf(await users.list(), page, byCreation);
-          return { data: await answersOf(data), next };
+          const { data, next } = cutPage(await users.list(), page, byCreation);
+          return { data: await toAnswers(data), next };
         }
         const user = await users.findByEmail(email);
-        return { data: await answersOf(user ? [user] : []), next: undefined };
+        return { data: await toAnswers(user ? [user] : []), next: undefined };
       },
     }),
     operation({
-      ...byId,
+      ...personRoute,
       method: 'get',
       id: 'getPerson',
-      summary: 'Answers a person.',
+      summary: 'Returns a person.',
       scopes: ['read', 'keys'],
       command: 'users show',
       answer: userSchema,
       etags: { answers: true },
       handle: async ({ actor, params: { id }, reply }) => {
         requireAccess('user.manage', actor);
-        return answerOf(await found(id), reply);
+        return toAnswer(await requirePerson(id), reply);
       },
     }),
     operation({
@@ -99,7 +99,7 @@ export function userOperations(parts: ApiParts): Operation[] {
       etags: { answers: true },
       handle: async ({ actor, body, reply }) => {
         requireAccess('user.manage', actor);
-        return answerOf(await create(actor, body), reply);
+        return toAnswer(await create(actor, body), reply);
       },
     }),
     operation({
@@ -108,7 +108,7 @@ export function userOperations(parts: ApiParts): Operation[] {
       id: 'upsertPerson',
       subject: 'people',
       summary:
-        'Changes the person with this address, or makes the account. What is absent stays as it is. Who has typed the address in is given no more than they have, and no other name (409 `unconfirmed_address`).',
+        'Changes the person with this address, or makes an account. Absent settings stay as they are. A person whose address is not confirmed (see `emailConfirmed`) cannot be given more rights or another name (409 `unconfirmed_address`).',
       scopes: [],
       command: 'apply',
       body: upsert,
@@ -117,24 +117,24 @@ export function userOperations(parts: ApiParts): Operation[] {
       etags: { answers: true, takes: true },
       handle: async ({ actor, params, body, ifRevision, request, reply }) => {
         requireAccess('user.manage', actor);
-        const email = readEmail(params.email);
+        const email = parseEmail(params.email);
         return accounts.nameLock.runLocked(`user:${email}`, async () => {
           const user = await users.findByEmail(email);
           requireRevision(user, { request, ifRevision });
           if (user) {
-            const renames = body.name !== undefined && body.name !== user.name;
-            if (renames || givesMore(user, body)) requireConfirmedEmail(user);
-            return answerOf(await changed(actor, user.id, body, ifRevision), reply);
+            const isRenamed = body.name !== undefined && body.name !== user.name;
+            if (isRenamed || givesMore(user, body)) requireConfirmedEmail(user);
+            return toAnswer(await changePerson(actor, user.id, body, ifRevision), reply);
           }
           const { blocked, ...others } = body;
-          const made = await create(actor, { email, ...others });
+          const created = await create(actor, { email, ...others });
           reply.status = 201;
-          return answerOf(blocked === true ? await changed(actor, made.id, { blocked }) : made, reply);
+          return toAnswer(blocked === true ? await changePerson(actor, created.id, { blocked }) : created, reply);
         });
       },
     }),
     operation({
-      ...byId,
+      ...personRoute,
       method: 'patch',
       id: 'changePerson',
       summary: 'Changes the role, limits, weight or ceiling of a person, or blocks or unblocks them.',
@@ -145,7 +145,7 @@ export function userOperations(parts: ApiParts): Operation[] {
       etags: { answers: true, takes: true },
       handle: async ({ actor, params: { id }, body, ifRevision, reply }) => {
         requireAccess('user.manage', actor);
-        return answerOf(await changed(actor, id, body, ifRevision), reply);
+        return toAnswer(await changePerson(actor, id, body, ifRevision), reply);
       },
     }),
     operation({
@@ -158,10 +158,10 @@ export function userOperations(parts: ApiParts): Operation[] {
       command: 'users sign-out',
       handle: async ({ actor, params: { id } }) => {
         requireAccess('user.manage', actor);
-        const user = await found(id);
+        const user = await requirePerson(id);
         await users.signOut(user.id);
         await parts.announce(`user:${user.id}`);
-        await note(actor, user, 'user.sign-out');
+        await auditPerson(actor, user, 'user.sign-out');
       },
     }),
     operation({
@@ -170,7 +170,7 @@ export function userOperations(parts: ApiParts): Operation[] {
       id: 'createPasswordLink',
       subject: 'people',
       summary:
-        'Makes a link with which a person who has never come in, in any way, sets a password. It becomes void when they do.',
+        'Makes a link with which a person who has never used their account sets a password. The first use of the account makes the link void.',
       scopes: [],
       command: 'users password-link',
       answer: signInLink,
@@ -179,33 +179,33 @@ export function userOperations(parts: ApiParts): Operation[] {
         requireAccess('user.manage', actor);
         requireLocalAccounts(parts);
         const address = resolveRouterAddress(request, parts.publicUrl);
-        const user = await found(id);
+        const user = await requirePerson(id);
         if (user.blockedAt !== undefined) throw new ApiFailure(409, 'blocked', 'This person is blocked.');
         // Whoever has such a link can become that person, and administrators may not become people whose files they may not read.
         const token = await links.issueFirstPassword(user);
         if (token === undefined) {
           const message =
-            'This person has come in before. Who lost a password gets a link by `rtr admin link --email`.';
+            'This person has used their account before. For a lost password, make a link with `rtr admin link --email`.';
           throw new ApiFailure(409, 'has_signed_in', message);
         }
-        await note(actor, user, 'user.password-link');
+        await auditPerson(actor, user, 'user.password-link');
         return { link: new URL(`/link/${token}`, address).href };
       },
     }),
   ];
 
-  async function answersOf(people: readonly UserRecord[]): Promise<User[]> {
+  async function toAnswers(people: readonly UserRecord[]): Promise<User[]> {
     const providers = await externals.readProviders(people.map(({ id }) => id));
-    return people.map((user) => userAnswer(user, providers.get(user.id)));
+    return people.map((user) => toUserAnswer(user, providers.get(user.id)));
   }
 
-  async function answerOf(user: UserRecord, reply: { revision?: number }): Promise<User> {
+  async function toAnswer(user: UserRecord, reply: { revision?: number }): Promise<User> {
     reply.revision = user.revision ?? 0;
     const providers = await externals.readProviders([user.id]);
-    return userAnswer(user, providers.get(user.id));
+    return toUserAnswer(user, providers.get(user.id));
   }
 
-  async function found(id: string): Promise<UserRecord> {
+  async function requirePerson(id: string): Promise<UserRecord> {
     const user = await users.find(id);
     if (!user) throw notFound();
     return user;
@@ -217,17 +217,17 @@ export function userOperations(parts: ApiParts): Operation[] {
     const { limits = start.limits, ceiling = start.ceiling } = wanted;
     const user = await users.create({ email, name, role, limits, weight, ceiling });
     if (user === 'email taken') throw emailTaken(await users.findByEmail(email));
-    await note(actor, user, 'user.create', { email, role });
+    await auditPerson(actor, user, 'user.create', { email, role });
     return user;
   }
 
-  async function changed(
+  async function changePerson(
     actor: Actor,
     id: string,
     wanted: z.output<typeof upsert>,
     ifRevision?: number,
   ): Promise<UserRecord> {
-    const before = await found(id);
+    const before = await requirePerson(id);
     const outcome = await users.change(id, wanted, Date.now(), ifRevision);
     if (outcome === 'stale') throw stale();
     if (outcome === 'unknown') throw notFound();
@@ -236,17 +236,17 @@ export function userOperations(parts: ApiParts): Operation[] {
       throw new ApiFailure(409, 'last_admin', message);
     }
     await parts.announce(`user:${id}`);
-    const after = await found(id);
-    await noteUserChanges(parts, actor, before, after);
+    const after = await requirePerson(id);
+    await auditUserChanges(parts, actor, before, after);
     return after;
   }
 
-  function note(actor: Actor, { id, name }: UserRecord, action: string, details: Record<string, unknown> = {}) {
-    return record(parts, actor, { action, target: { kind: 'user', id, name }, details });
+  function auditPerson(actor: Actor, { id, name }: UserRecord, action: string, details: Record<string, unknown> = {}) {
+    return writeAudit(parts, actor, { action, target: { kind: 'user', id, name }, details });
   }
 }
 
-/** Returns whether a change may give a person more rights by a role other than member, other limits, or the end of a block. */
+/** Returns whether a change may give a person more rights: the role `admin`, the end of a block, or another limit, weight or ceiling. */
 function givesMore(user: UserRecord, { role, blocked, limits, weight, ceiling }: z.output<typeof change>): boolean {
   if ((role === 'admin' && user.role !== 'admin') || (blocked === false && user.blockedAt !== undefined)) return true;
   const { limits: hadLimits = {}, weight: hadWeight = 1, ceiling: hadCeiling = {} } = user;
@@ -254,7 +254,7 @@ function givesMore(user: UserRecord, { role, blocked, limits, weight, ceiling }:
   return !isDeepStrictEqual(wanted, { limits: hadLimits, weight: hadWeight, ceiling: hadCeiling });
 }
 
-function readEmail(text: string): string {
+function parseEmail(text: string): string {
   const { success, data } = emailSchema.safeParse(text);
   if (!success) throw new ApiFailure(400, 'invalid_request', 'This is no e-mail address.', { field: 'email' });
   return data;
@@ -264,7 +264,7 @@ function readEmail(text: string): string {
  * Returns a person as administrators see them.
  * @param provider the identity provider of their account, if they have one
  */
-function userAnswer(user: UserRecord, provider: string | undefined): User {
+function toUserAnswer(user: UserRecord, provider: string | undefined): User {
   const { id, name, email, role, blockedAt, createdAt, lastSeenAt, limits = {}, weight = 1, ceiling } = user;
   return {
     id,
@@ -276,7 +276,7 @@ function userAnswer(user: UserRecord, provider: string | undefined): User {
     ...(isRefused(user) && { refusedByProvider: true }),
     limits,
     weight,
-    ceiling: ceilingAnswer(ceiling),
+    ceiling: toCeilingAnswer(ceiling),
     createdAt,
     ...(lastSeenAt === undefined ? {} : { lastSeenAt }),
     ...(provider === undefined ? {} : { provider }),

@@ -6,7 +6,7 @@ import type { Programs } from '#shared/accounts/programs/programs.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { SignedInProgram } from '../../contract/programs.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
-import { record } from '../api-parts.ts';
+import { writeAudit } from '../api-parts.ts';
 import { parse } from '../parse.ts';
 import { guardGuess } from '../session/guard-guess.ts';
 import { signedInOf, type SignedIn } from '../session/signed-in.ts';
@@ -19,7 +19,7 @@ export interface ProgramRoutesParts {
   log: Logger;
 }
 
-const decision = z.strictObject({ decision: z.enum(['approve', 'deny']), teamId: z.string().max(100).optional() });
+const decisionBody = z.strictObject({ decision: z.enum(['approve', 'deny']), teamId: z.string().max(100).optional() });
 
 /**
  * Creates the routes for the programs that people sign in. A person approves a sign-in by the code that the program shows, and can sign
@@ -28,21 +28,21 @@ const decision = z.strictObject({ decision: z.enum(['approve', 'deny']), teamId:
 export function programRoutes(parts: ProgramRoutesParts): Router {
   const { accounts, programs, announce } = parts;
   const routes = Router({ caseSensitive: true, strict: true });
-  // POST, because the request counts as a try of a code, and no other origin may send a POST.
+  // This is a POST, because the request counts as a try of a code, and other origins may not send a POST.
   routes.post('/devices/:code/find', async (request, response) => {
     response.json(await findWaitingSignIn(signedInOf(response), request.params.code));
   });
   routes.post('/devices/:code', async (request, response) => {
     const person = signedInOf(response);
     const { code } = request.params;
-    const { decision: decided, teamId } = parse(decision, request.body);
+    const { decision, teamId } = parse(decisionBody, request.body);
     const { client, address } = await findWaitingSignIn(person, code);
-    const team = teamId === undefined ? undefined : await teamOf(person, teamId);
+    const team = teamId === undefined ? undefined : await requireTeam(person, teamId);
     const { devices } = programs;
-    const isDone = decided === 'deny' ? await devices.deny(code) : await devices.approve(code, person.user, team?.id);
+    const isDone = decision === 'deny' ? await devices.deny(code) : await devices.approve(code, person.user, team?.id);
     if (!isDone) throw notFound();
     const details = { client, address, ...(team && { team: { id: team.id, name: team.name } }) };
-    await note(person, decided === 'deny' ? 'program.deny' : 'program.approve', details);
+    await auditProgram(person, decision === 'deny' ? 'program.deny' : 'program.approve', details);
     response.status(204).end();
   });
   routes.get('/programs', async (_, response) => {
@@ -61,7 +61,7 @@ export function programRoutes(parts: ProgramRoutesParts): Router {
     const program = await programs.store.find(id);
     if (!(await programs.store.signOut(id, { userId: person.id }))) throw notFound();
     await announce(`program:${id}`);
-    await note(person, 'program.sign-out', { client: program?.client });
+    await auditProgram(person, 'program.sign-out', { client: program?.client });
     response.status(204).end();
   });
   return routes;
@@ -77,24 +77,24 @@ export function programRoutes(parts: ProgramRoutesParts): Router {
     if (!isUserCode(code)) throw unknown;
     const found = await guardGuess(parts, {
       // Wrong codes are counted as wrong passwords are, but separately and for the person alone.
-      attempt: { address, email: id, device: 'program-code' },
+      signInTry: { address, email: id, device: 'program-code' },
       refusal: 'Too many wrong codes.',
       judge: () => programs.devices.find(code),
-      // Anybody can get a right code, so a right code must not reset the count of wrong ones.
+      // Anybody can get a right code, so a right code must not reset the count of wrong codes.
       isForgiving: false,
     });
     if (!found) throw unknown;
     return { client: found.client, address: found.address, createdAt: found.createdAt };
   }
 
-  async function teamOf({ teams }: SignedIn, teamId: string) {
+  async function requireTeam({ teams }: SignedIn, teamId: string) {
     const team = teams.has(teamId) ? await accounts.teams.find(teamId) : undefined;
     if (!team) throw new ApiFailure(404, 'not_found', 'You are not in this team.', { field: 'teamId' });
     return team;
   }
 
-  async function note(person: SignedIn, action: string, details: Record<string, unknown>): Promise<void> {
+  async function auditProgram(person: SignedIn, action: string, details: Record<string, unknown>): Promise<void> {
     const target = { kind: 'user', id: person.id, name: person.name };
-    await record(parts, person, { action, target, details });
+    await writeAudit(parts, person, { action, target, details });
   }
 }

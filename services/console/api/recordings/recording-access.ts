@@ -6,20 +6,20 @@ import {
 } from '#shared/accounts/recordings/recording.ts';
 import type { Person } from '../access.ts';
 
-/** Returns the parties whose recordings a person sees: themselves and the teams that they own. Undefined: all. */
-export function visibleParties({ id, role, teams }: Person): RecordingParty[] | undefined {
+/** Returns the parties whose recordings a person may see: the person, and the teams that they own. Undefined: all parties. */
+export function findVisibleParties({ id, role, teams }: Person): RecordingParty[] | undefined {
   if (role === 'admin') return undefined;
   const owned = [...teams].flatMap(([team, teamRole]) => (teamRole === 'owner' ? [`team:${team}` as const] : []));
   return [`user:${id}`, ...owned];
 }
 
-export function visibleOf(person: Person, recordings: readonly StoredRecording[]): StoredRecording[] {
-  const parties = visibleParties(person);
+export function filterVisible(person: Person, recordings: readonly StoredRecording[]): StoredRecording[] {
+  const parties = findVisibleParties(person);
   if (!parties) return [...recordings];
   return recordings.filter(({ facts }) => parties.includes(recordingPartyOf(facts)));
 }
 
-/** Returns whether a recording was sent with the person's own key. A request with a team's key may be from anybody in the team. */
-export function isOwn({ id }: Pick<Person, 'id'>, { owner }: Pick<RecordingFields, 'owner'>): boolean {
+/** Returns whether a recorded request was sent with the person's own key. A request with a team's key may be from anybody in the team. */
+export function isSentBy({ id }: Pick<Person, 'id'>, { owner }: Pick<RecordingFields, 'owner'>): boolean {
   return owner?.kind === 'user' && owner.id === id;
 }

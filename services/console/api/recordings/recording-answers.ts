@@ -1,17 +1,17 @@
 import type { StoredRecording, WholeRecording } from '#shared/accounts/recordings/recording.ts';
 import type { Recording, RecordingWithContent } from '../../contract/recordings.ts';
-import { ownersOf } from '../batches/owners.ts';
+import { findOwners } from '../batches/resource-owners.ts';
 import type { RecordingParts } from './recording-parts.ts';
 
 const textType = /^(?:text\/|application\/(?:[\w.-]+\+)?json\b)/;
 
 /** Returns recorded requests as the API answers them, without their content. */
-export async function recordingAnswers(
+export async function toRecordingAnswers(
   { accounts, recordings: { store } }: RecordingParts,
   found: readonly StoredRecording[],
 ): Promise<Recording[]> {
   const partyOf = ({ facts: { owner, key } }: StoredRecording): string => owner?.id ?? key.id;
-  const nameOf = await ownersOf(accounts, found.map(partyOf));
+  const nameOf = await findOwners(accounts, found.map(partyOf));
   return found.map((recording) => ({
     ...recording.facts,
     storedAs: recording.owner,
@@ -20,12 +20,12 @@ export async function recordingAnswers(
   }));
 }
 
-/** Returns recorded requests as `recordingAnswers` does, with their content. */
-export async function wholeAnswers(
+/** Returns recorded requests as `toRecordingAnswers` does, with their content. */
+export async function toWholeAnswers(
   parts: RecordingParts,
   found: readonly WholeRecording[],
 ): Promise<RecordingWithContent[]> {
-  const answers = await recordingAnswers(parts, found);
+  const answers = await toRecordingAnswers(parts, found);
   return answers.map((answer, at) => {
     const { request, answer: bytes } = found[at] ?? { request: Buffer.alloc(0), answer: Buffer.alloc(0) };
     const answerEncoding = answer.contentType === undefined || textType.test(answer.contentType) ? 'utf8' : 'base64';

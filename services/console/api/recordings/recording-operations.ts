@@ -5,15 +5,15 @@ import type { RecordingFilter, RecordingPlace } from '#shared/accounts/recording
 import { recordingSchema, recordingSwitchSchema, wholeRecordingSchema } from '../../contract/recordings.ts';
 import type { Actor } from '../actor.ts';
 import { notFound } from '../api-failure.ts';
-import { record } from '../api-parts.ts';
-import { ownerText } from '../batches/owners.ts';
+import { writeAudit } from '../api-parts.ts';
+import { ownerText } from '../batches/resource-owners.ts';
 import { exportRecords, jsonFile } from '../export-records.ts';
 import { fileOperation, listOperation, operation, type Operation } from '../operations/operation.ts';
-import { byName, pageOf, requireCursor, timedCursor, type Order } from '../operations/page.ts';
-import { isOwn, visibleOf, visibleParties } from './recording-access.ts';
-import { recordingAnswers, wholeAnswers } from './recording-answers.ts';
+import { byName, cutPage, requireCursor, timedCursor, type Order } from '../operations/page.ts';
+import { isSentBy, filterVisible, findVisibleParties } from './recording-access.ts';
+import { toRecordingAnswers, toWholeAnswers } from './recording-answers.ts';
 import type { RecordingParts } from './recording-parts.ts';
-import { stateAnswer } from './recording-state.ts';
+import { toStateAnswer } from './recording-state.ts';
 
 const id = z.string().min(1).max(128).optional();
 const filterQuery = z.object({
@@ -22,12 +22,14 @@ const filterQuery = z.object({
   session: id.describe('Id of a session of a coding agent.'),
 });
 const listQuery = filterQuery.extend({
-  request: id.describe('Id of a request. The other filters and the cursor do not count then.'),
+  request: id.describe('Id of a request. With it, the other filters and the cursor are ignored.'),
 });
-const oneQuery = z.object({ storedAs: id.describe('`storedAs` of the recording; absent: the newest with the id.') });
+const oneQuery = z.object({
+  storedAs: id.describe('`storedAs` of the recording. Absent: the newest recording with the id.'),
+});
 
 const requestId = /^[\w.:-]{1,128}$/;
-const byKept: Pick<Order<never>, 'form'> = { form: /^\d{16}\.[\w-]{1,40}\/[\w.:-]{1,128}$/ };
+const keptTimeCursor: Pick<Order<never>, 'form'> = { form: /^\d{16}\.[\w-]{1,40}\/[\w.:-]{1,128}$/ };
 
 const bySwitch = byName<{ of: string; id: string }>('switch', ({ of, id: each }) => `${of}:${each}`);
 
@@ -35,45 +37,45 @@ const bySwitch = byName<{ of: string; id: string }>('switch', ({ of, id: each })
  * The number of recordings that an export lists at once. Their content is read and written one by one, because one recording may have
  * megabytes.
  */
-const listedAtOnce = 100;
+const recordingsPerRead = 100;
 
 export function recordingOperations(parts: RecordingParts): Operation[] {
   const { accounts } = parts;
   const { store, isOn, isTraced } = parts.recordings;
   const subject = 'recordings';
-  const byId = { path: '/recordings/{id}', subject, scopes: [] } as const;
+  const recordingRoute = { path: '/recordings/{id}', subject, scopes: [] } as const;
   return [
     listOperation({
       path: '/recording-switches',
       id: 'listRecordingSwitches',
       subject,
       summary:
-        'Lists what of the person’s own is recorded: their keys and teams, and single keys of these teams, with who has switched it on.',
+        'Lists the person’s keys and teams, and keys of these teams, whose requests are recorded, with who has switched recording on.',
       scopes: ['read', 'keys'],
       command: 'recordings switches',
       item: recordingSwitchSchema,
-      handle: async ({ actor }, page) => pageOf(isOn ? await switchesOf(actor) : [], page, bySwitch),
+      handle: async ({ actor }, page) => cutPage(isOn ? await listSwitches(actor) : [], page, bySwitch),
     }),
     listOperation({
       path: '/recordings',
       id: 'listRecordings',
       subject,
       summary:
-        'Lists recorded requests that the person sees, newest first, without their content. A page may have fewer than asked for.',
+        'Lists the recorded requests that the person may see, newest first, without their content. A page may have fewer requests than `limit`.',
       scopes: ['read'],
       command: 'recordings list',
       query: listQuery,
       item: recordingSchema,
       isEndless: true,
       handle: async ({ actor, query }, { limit, cursor }) => {
-        requireCursor(cursor, byKept);
+        requireCursor(cursor, keptTimeCursor);
         if (query.request !== undefined) {
-          const found = requestId.test(query.request) ? visibleOf(actor, await store.find(query.request)) : [];
-          return { data: await recordingAnswers(parts, found), next: undefined };
+          const found = requestId.test(query.request) ? filterVisible(actor, await store.find(query.request)) : [];
+          return { data: await toRecordingAnswers(parts, found), next: undefined };
         }
-        const { recordings, next } = await store.list(filterOf(actor, query), limit, placeOf(cursor));
+        const { recordings, next } = await store.list(toFilter(actor, query), limit, parseCursor(cursor));
         return {
-          data: await recordingAnswers(parts, recordings),
+          data: await toRecordingAnswers(parts, recordings),
           next: next && timedCursor(next.keptAt, next.member),
         };
       },
@@ -82,29 +84,29 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
       path: '/recordings/export',
       id: 'exportRecordings',
       subject,
-      summary: 'Writes recorded requests that the person sees as a file, with their content, newest first.',
+      summary: 'Writes the recorded requests that the person may see as a file, with their content, newest first.',
       scopes: [],
       command: 'recordings export',
       query: filterQuery,
       files: ['application/json'],
       handle: async ({ actor, query, response }) => {
-        const filter = filterOf(actor, query);
+        const filter = toFilter(actor, query);
         // The export is recorded before anything is written, so that nobody reads recordings without an entry in the audit trail.
-        await record(parts, actor, {
+        await writeAudit(parts, actor, {
           action: 'recording.export',
           target: { kind: 'recording', id: query.owner ?? 'all', name: '' },
           details: { ...query },
         });
-        const file = { ...jsonFile('recordings.json'), atOnce: 1 };
-        await exportRecords(response, file, wholeOf(filter), (found) => wholeAnswers(parts, found));
+        const file = { ...jsonFile('recordings.json'), recordsAtOnce: 1 };
+        await exportRecords(response, file, readWhole(filter), (found) => toWholeAnswers(parts, found));
       },
     }),
     operation({
-      ...byId,
+      ...recordingRoute,
       method: 'get',
       id: 'getRecording',
       summary:
-        'Answers a recorded request with its content, by the id of the request. Unless it was sent with a key of the person, that is an entry of the audit trail.',
+        'Returns a recorded request with its content, by the id of the request. Reading a request that was not sent with a key of the person is written into the audit trail.',
       command: 'recordings show',
       query: oneQuery,
       answer: wholeRecordingSchema,
@@ -112,14 +114,14 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
         const found = await find(actor, params.id, query.storedAs);
         const whole = await store.readContent(found);
         if (!whole) throw notFound();
-        if (!isOwn(actor, found.facts)) await note('recording.read', actor, found);
-        const [answer] = await wholeAnswers(parts, [whole]);
+        if (!isSentBy(actor, found.facts)) await auditRecording('recording.read', actor, found);
+        const [answer] = await toWholeAnswers(parts, [whole]);
         if (!answer) throw notFound();
         return answer;
       },
     }),
     operation({
-      ...byId,
+      ...recordingRoute,
       method: 'delete',
       id: 'deleteRecording',
       summary: 'Deletes a recorded request.',
@@ -128,27 +130,27 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
       handle: async ({ actor, params, query }) => {
         const found = await find(actor, params.id, query.storedAs);
         if (!(await store.delete(found))) throw notFound();
-        await note('recording.delete', actor, found);
+        await auditRecording('recording.delete', actor, found);
       },
     }),
   ];
 
-  async function switchesOf({ id: own, teams }: Actor) {
+  async function listSwitches({ id: personId, teams }: Actor) {
     const [found, keys] = await Promise.all([
       accounts.teams.findAll([...teams.keys()]),
-      Promise.all([own, ...teams.keys()].map((owner) => accounts.keys.listOfOwner(owner))),
+      Promise.all([personId, ...teams.keys()].map((owner) => accounts.keys.listOfOwner(owner))),
     ]);
     const usable = keys.flat().filter(({ revokedAt }) => revokedAt === undefined);
-    const recorded = usable.flatMap(({ id: key, name, ...facts }) => {
+    const recordedKeys = usable.flatMap(({ id: key, name, ...facts }) => {
       const switched = findRecordingSwitch(facts);
       return switched?.of === 'key' ? [{ id: key, name, switched }] : [];
     });
-    const teamsToo = found.flatMap(({ id: team, name, records }) =>
+    const recordedTeams = found.flatMap(({ id: team, name, records }) =>
       records ? [{ id: team, name, switched: { ...records, of: 'team' as const } }] : [],
     );
-    const all = [...teamsToo, ...recorded];
+    const all = [...recordedTeams, ...recordedKeys];
     const names = await accounts.users.readNames([...new Set(all.map(({ switched }) => switched.by))]);
-    return all.map(({ switched, ...each }) => ({ ...each, ...stateAnswer(switched, names), traced: isTraced }));
+    return all.map(({ switched, ...each }) => ({ ...each, ...toStateAnswer(switched, names), traced: isTraced }));
   }
 
   /**
@@ -157,16 +159,16 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
    */
   async function find(actor: Actor, request: string, storedAs: string | undefined): Promise<StoredRecording> {
     if (!requestId.test(request)) throw notFound();
-    const visible = visibleOf(actor, await store.find(request));
+    const visible = filterVisible(actor, await store.find(request));
     const found = visible.find(({ owner }) => storedAs === undefined || owner === storedAs);
     if (!found) throw notFound();
     return found;
   }
 
-  async function* wholeOf(filter: RecordingFilter): AsyncGenerator<WholeRecording> {
+  async function* readWhole(filter: RecordingFilter): AsyncGenerator<WholeRecording> {
     let place: RecordingPlace | undefined;
     do {
-      const { recordings, next } = await store.list(filter, listedAtOnce, place);
+      const { recordings, next } = await store.list(filter, recordingsPerRead, place);
       for (const each of recordings) {
         const whole = await store.readContent(each);
         if (whole) yield whole;
@@ -175,23 +177,23 @@ export function recordingOperations(parts: RecordingParts): Operation[] {
     } while (place !== undefined);
   }
 
-  function note(action: string, actor: Actor, { facts }: StoredRecording): Promise<void> {
+  function auditRecording(action: string, actor: Actor, { facts }: StoredRecording): Promise<void> {
     const { owner, key } = facts;
     const target = { kind: 'recording', id: facts.id, name: '' };
     const details = { kind: owner?.kind ?? 'router', ownerId: owner?.id, key: key.id };
-    return record(parts, actor, { action, target, details, ofTeam: owner?.kind === 'team' });
+    return writeAudit(parts, actor, { action, target, details, ofTeam: owner?.kind === 'team' });
   }
 }
 
-function filterOf(actor: Actor, { owner, key, session }: z.output<typeof filterQuery>): RecordingFilter {
-  const visible = visibleParties(actor);
+function toFilter(actor: Actor, { owner, key, session }: z.output<typeof filterQuery>): RecordingFilter {
+  const visible = findVisibleParties(actor);
   const requestedOwner = owner as `user:${string}` | undefined;
   const parties =
     requestedOwner === undefined ? visible : !visible || visible.includes(requestedOwner) ? [requestedOwner] : [];
   return { parties, key, session };
 }
 
-function placeOf(cursor: string | undefined): RecordingPlace | undefined {
+function parseCursor(cursor: string | undefined): RecordingPlace | undefined {
   if (cursor === undefined) return undefined;
   const dot = cursor.indexOf('.');
   return { keptAt: Number(cursor.slice(0, dot)), member: cursor.slice(dot + 1) };

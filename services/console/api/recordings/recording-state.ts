@@ -4,39 +4,39 @@ import type { RecordingState } from '../../contract/recordings.ts';
 import { ApiFailure } from '../api-failure.ts';
 import type { Actor } from '../actor.ts';
 
-type Switched = RecordingSwitch & { of: 'key' | 'team' };
+type RecordingCause = RecordingSwitch & { of: 'key' | 'team' };
 
 /** Returns the ids of the people who have switched on the recording of these keys, for `UserStore.readNames`. */
-export function switchersOf(found: readonly FoundKey[]): string[] {
+export function findSwitchers(found: readonly FoundKey[]): string[] {
   return found.flatMap((key) => findRecordingSwitch(key)?.by ?? []);
 }
 
 /**
- * Returns the switch by which the requests of a key are recorded, as the API answers it.
+ * Returns the switch by which the requests of a key are recorded, as the API answers it. Undefined if they are not recorded.
  * @param names the names of people, by id
  */
-export function stateOf(key: FoundKey, names: ReadonlyMap<string, string>): RecordingState | undefined {
-  const switched = findRecordingSwitch(key);
-  return switched && stateAnswer(switched, names);
+export function findState(key: FoundKey, names: ReadonlyMap<string, string>): RecordingState | undefined {
+  const computeSwitch = findRecordingSwitch(key);
+  return computeSwitch && toStateAnswer(computeSwitch, names);
 }
 
-export function stateAnswer({ of, by, since }: Switched, names: ReadonlyMap<string, string>): RecordingState {
+export function toStateAnswer({ of, by, since }: RecordingCause, names: ReadonlyMap<string, string>): RecordingState {
   const name = names.get(by);
   return { of, since, ...(name !== undefined && { by: name }) };
 }
 
 /**
- * Returns the switch to store, which says who has switched recording on and when, or null for off. A switch that is on already stays as it
- * is.
+ * Returns the switch to store, which says who has switched recording on and when, or null to switch it off. A switch that is on already
+ * stays as it is.
  * @throws ApiFailure 409 where recordings are off in the whole router
  */
-export function switched(
-  now: RecordingSwitch | null | undefined,
+export function computeSwitch(
+  current: RecordingSwitch | null | undefined,
   wanted: boolean,
   actor: Pick<Actor, 'id'>,
   isOn: boolean,
 ): RecordingSwitch | null {
   if (!wanted) return null;
-  if (isOn) return now ?? { by: actor.id, since: Date.now() };
+  if (isOn) return current ?? { by: actor.id, since: Date.now() };
   throw new ApiFailure(409, 'recordings_off', 'Nothing is recorded here: the router runs without RECORDINGS=on.');
 }

@@ -8,8 +8,8 @@ import type { RegistryVersion, RegistryVersionFacts } from '../../contract/regis
 
 type Names = Pick<UserStore, 'readNames'>;
 
-/** Returns versions for the console, with the names of the people who stored them. */
-export async function versionList(users: Names, versions: readonly StoredFacts[]): Promise<RegistryVersionFacts[]> {
+/** Returns versions of the registry as the API answers them, with the names of the people who stored them. */
+export async function toVersionList(users: Names, versions: readonly StoredFacts[]): Promise<RegistryVersionFacts[]> {
   const names = await users.readNames([...new Set(versions.map(({ by }) => by))]);
   return versions.map(({ number, at, by, byName, note, revertOf, bytes }) => ({
     version: number,
@@ -21,9 +21,9 @@ export async function versionList(users: Names, versions: readonly StoredFacts[]
   }));
 }
 
-export async function versionAnswer(users: Names, version: StoredVersion): Promise<RegistryVersion> {
+export async function toVersionAnswer(users: Names, version: StoredVersion): Promise<RegistryVersion> {
   const { text, config } = version;
-  const [facts] = await versionList(users, [{ ...version, bytes: Buffer.byteLength(text) }]);
+  const [facts] = await toVersionList(users, [{ ...version, bytes: Buffer.byteLength(text) }]);
   if (!facts) throw new Error('a version has no facts');
   return { ...facts, text, config };
 }

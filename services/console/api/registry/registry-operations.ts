@@ -18,16 +18,17 @@ import {
 import { requireAccess } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure, notFound, stale } from '../api-failure.ts';
-import { record, type ApiParts } from '../api-parts.ts';
+import { writeAudit, type ApiParts } from '../api-parts.ts';
 import { operation, type Operation } from '../operations/operation.ts';
 import { parse } from '../parse.ts';
-import { versionAnswer, versionList } from './registry-answers.ts';
+import { toVersionAnswer, toVersionList } from './registry-answers.ts';
 import { changeSchema, checkSchema, revertSchema, versionSchema } from './registry-schemas.ts';
 
-/** The maximum size of a body. A registry may take twice its bytes there, because in JSON a line break takes two. */
+/** The maximum size of a body. A registry may take twice its bytes in a body, because JSON writes a line break as two. */
 const maxBodyBytes = 2 * maxRegistryBytes + 16 * 1024;
 
-const unnamed = 'Name the version that was edited, as `basedOn` or in `If-Match`; 0 stands for none.';
+const missingVersionMessage =
+  'Name the version that was edited, as `basedOn` or in `If-Match`. Send 0 if there is no version yet.';
 
 export interface RegistryParts extends Pick<ApiParts, 'accounts' | 'log'> {
   registry: Pick<OpenRegistry, 'source' | 'readShownSections' | 'version' | 'announceChange'>;
@@ -37,23 +38,23 @@ export interface RegistryParts extends Pick<ApiParts, 'accounts' | 'log'> {
 export function registryOperations(parts: RegistryParts): Operation[] {
   const { accounts, registry } = parts;
   const { registryVersions: versions, users } = accounts;
-  /** Runs one check at a time, because a check occupies a core for up to a second. */
+  /** The queue of checks. It runs one check at a time, because a check occupies a core for up to a second. */
   const checks = new FairQueue({ concurrency: 1, waitingPerOwner: 4, waiting: 16 });
   const common = { subject: 'registry', scopes: [] } as const;
-  const read = { method: 'get', subject: 'registry', scopes: ['read'] } as const;
+  const readRoute = { method: 'get', subject: 'registry', scopes: ['read'] } as const;
 
   return [
     operation({
-      ...read,
+      ...readRoute,
       path: '/registry',
       id: 'getRegistry',
-      summary: 'Answers the registry: names of models, their targets and weights, and the rules of `auto`.',
+      summary: 'Returns the registry: names of models, their targets and weights, and the rules of `auto`.',
       command: 'registry show',
       answer: registryStateSchema,
       etags: { answers: true },
       handle: async ({ actor, reply }) => {
         requireAccess('registry.see', actor);
-        return answered(reply);
+        return toAnswer(reply);
       },
     }),
     operation({
@@ -71,10 +72,11 @@ export function registryOperations(parts: RegistryParts): Operation[] {
         requireAccess('registry.change', actor);
         requireStore();
         const basedOn = base ?? ifRevision;
-        if (basedOn === undefined) throw new ApiFailure(400, 'invalid_request', unnamed, { field: 'basedOn' });
-        if (ifRevision !== undefined && ifRevision !== (await newestNumber())) throw stale();
-        await store(actor, 'registry.change', { ...(await checked(actor, inputOf(input))), basedOn, note });
-        return answered(reply);
+        if (basedOn === undefined)
+          throw new ApiFailure(400, 'invalid_request', missingVersionMessage, { field: 'basedOn' });
+        if (ifRevision !== undefined && ifRevision !== (await findNewestNumber())) throw stale();
+        await store(actor, 'registry.change', { ...(await requireValid(actor, toInput(input))), basedOn, note });
+        return toAnswer(reply);
       },
     }),
     operation({
@@ -82,42 +84,42 @@ export function registryOperations(parts: RegistryParts): Operation[] {
       method: 'post',
       path: '/registry/check',
       id: 'checkRegistry',
-      summary: 'Answers whether a registry could be stored, and what is wrong with it.',
+      summary: 'Checks whether a registry could be stored, and returns what is wrong with it.',
       command: 'registry check',
       body: checkSchema,
       maxBodyBytes,
       answer: registryCheckSchema,
       handle: async ({ actor, body }) => {
         requireAccess('registry.change', actor);
-        const found = await check(actor, inputOf(body));
+        const found = await check(actor, toInput(body));
         const problems = 'problems' in found ? found.problems : [];
         return { ok: problems.length === 0, problems: [...problems] };
       },
     }),
     operation({
-      ...read,
+      ...readRoute,
       path: '/registry/versions',
       id: 'listRegistryVersions',
-      summary: 'Answers the newest 50 versions, newest first.',
+      summary: 'Lists the newest 50 versions, newest first.',
       command: 'registry versions',
       answer: z.array(registryVersionFactsSchema),
       handle: async ({ actor }) => {
         requireAccess('registry.see', actor);
-        return versionList(users, await versions.list());
+        return toVersionList(users, await versions.list());
       },
     }),
     operation({
-      ...read,
+      ...readRoute,
       path: '/registry/versions/{version}',
       id: 'getRegistryVersion',
-      summary: 'Answers one version with its text.',
+      summary: 'Returns a version with its text.',
       command: 'registry show',
       answer: registryVersionSchema,
       handle: async ({ actor, params }) => {
         requireAccess('registry.see', actor);
         const found = await versions.find(parse(versionSchema, params).version);
         if (!found) throw notFound();
-        return versionAnswer(users, found);
+        return toVersionAnswer(users, found);
       },
     }),
     operation({
@@ -125,37 +127,37 @@ export function registryOperations(parts: RegistryParts): Operation[] {
       method: 'post',
       path: '/registry/revert',
       id: 'revertRegistry',
-      summary: 'Stores the text of an earlier version again, as a new one.',
+      summary: 'Stores the text of an earlier version again, as a new version.',
       command: 'registry revert',
       body: revertSchema,
       answer: registryStateSchema,
       etags: { answers: true },
       handle: async ({ actor, body, reply }) => {
         requireAccess('registry.change', actor);
-        const { version, basedOn = await newestNumber() } = body;
+        const { version, basedOn = await findNewestNumber() } = body;
         requireStore();
         const earlier = await versions.find(version);
         if (!earlier) throw notFound();
         // The version is checked again, because another release may have stored it.
-        const again = await checked(actor, { text: earlier.text });
-        await store(actor, 'registry.revert', { ...again, basedOn, revertOf: version });
-        return answered(reply);
+        const checkedAgain = await requireValid(actor, { text: earlier.text });
+        await store(actor, 'registry.revert', { ...checkedAgain, basedOn, revertOf: version });
+        return toAnswer(reply);
       },
     }),
   ];
 
   /** Returns the registry and sets its ETag to the number of its version. */
-  async function answered(reply: { revision?: number }): Promise<RegistryState> {
-    const found = await state();
+  async function toAnswer(reply: { revision?: number }): Promise<RegistryState> {
+    const found = await readState();
     if (!found.readOnly) reply.revision = found.version;
     return found;
   }
 
-  async function newestNumber(): Promise<number> {
+  async function findNewestNumber(): Promise<number> {
     return (await versions.findNewest())?.number ?? 0;
   }
 
-  async function state(): Promise<RegistryState> {
+  async function readState(): Promise<RegistryState> {
     if (registry.source === 'file') {
       const config = registry.readShownSections();
       const etag = hash('sha256', JSON.stringify(config), 'base64url').slice(0, 16);
@@ -178,7 +180,7 @@ export function registryOperations(parts: RegistryParts): Operation[] {
   }
 
   /**
-   * Refuses changes where a file is the registry.
+   * Refuses to change the registry if it is a file.
    * @throws ApiFailure 409
    */
   function requireStore(): void {
@@ -198,18 +200,21 @@ export function registryOperations(parts: RegistryParts): Operation[] {
   }
 
   /**
-   * Checks a registry.
+   * Checks a registry and returns it as it is to be stored.
    * @throws ApiFailure 400 that names the invalid field
    */
-  async function checked(actor: Actor, input: RegistryInput): Promise<Exclude<CheckedRegistry, { problems: unknown }>> {
+  async function requireValid(
+    actor: Actor,
+    input: RegistryInput,
+  ): Promise<Exclude<CheckedRegistry, { problems: unknown }>> {
     const found = await check(actor, input);
-    if ('problems' in found) throw invalid(found.problems);
+    if ('problems' in found) throw invalidFailure(found.problems);
     return found;
   }
 
   /**
-   * Stores a version and records it.
-   * @throws ApiFailure 409 when another version was stored meanwhile
+   * Stores a version, and writes the change into the audit trail.
+   * @throws ApiFailure 409 if another version was stored meanwhile
    */
   async function store(actor: Actor, action: string, version: Omit<NewRegistryVersion, 'by'>): Promise<void> {
     const { basedOn, note, revertOf } = version;
@@ -221,7 +226,7 @@ export function registryOperations(parts: RegistryParts): Operation[] {
     }
     await registry.announceChange();
     const details = { before: basedOn, after: outcome.stored, revertOf, note };
-    await record(parts, actor, {
+    await writeAudit(parts, actor, {
       action,
       target: { kind: 'registry', id: 'registry', name: 'registry' },
       details,
@@ -229,11 +234,11 @@ export function registryOperations(parts: RegistryParts): Operation[] {
   }
 }
 
-function inputOf({ text, config = {} }: z.output<typeof checkSchema>): RegistryInput {
+function toInput({ text, config = {} }: z.output<typeof checkSchema>): RegistryInput {
   return text === undefined ? { config } : { text };
 }
 
-function invalid(problems: readonly RegistryProblem[]): ApiFailure {
+function invalidFailure(problems: readonly RegistryProblem[]): ApiFailure {
   const [first = { message: 'This is not valid.' }] = problems;
   const { field } = first;
   const more = problems.length === 1 ? '' : ` (and ${problems.length - 1} more)`;

@@ -12,15 +12,17 @@ const note = z
 const input = { text: z.string().optional(), config: z.record(z.string(), z.unknown()).optional() };
 
 /** Requires a registry either as text or as JSON, and not both. */
-function checkOne({ text, config }: { text?: unknown; config?: unknown }, context: z.RefinementCtx): void {
+function requireTextOrConfig({ text, config }: { text?: unknown; config?: unknown }, context: z.RefinementCtx): void {
   if ((text === undefined) === (config === undefined)) context.addIssue('Send the registry as `text` or as `config`.');
 }
 
 /** The body of `POST /registry/check`. */
-export const checkSchema = z.strictObject(input).superRefine(checkOne);
+export const checkSchema = z.strictObject(input).superRefine(requireTextOrConfig);
 
 /** The body of `PUT /registry`. */
-export const changeSchema = z.strictObject({ ...input, basedOn: basedOn.optional(), note }).superRefine(checkOne);
+export const changeSchema = z
+  .strictObject({ ...input, basedOn: basedOn.optional(), note })
+  .superRefine(requireTextOrConfig);
 
 /** The body of `POST /registry/revert`. */
 export const revertSchema = z.strictObject({ version: number, basedOn: basedOn.optional() });

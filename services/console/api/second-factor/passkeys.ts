@@ -9,9 +9,9 @@ import type { UserRecord } from '#shared/accounts/people/user.ts';
 import { resolveRouterAddress } from '#shared/core/router-address.ts';
 
 /**
- * Imports the library at the first use of a passkey. The import takes a fifth of a second, for which the start of an ingress does not wait.
+ * Imports the library at the first use of a passkey. The import takes a fifth of a second, by which an ingress would otherwise start later.
  */
-const library = () => import('@simplewebauthn/server');
+const importLibrary = () => import('@simplewebauthn/server');
 
 /** The host of the router and the origin of its pages, to which passkeys of the console are bound. */
 export interface RelyingParty {
@@ -23,17 +23,18 @@ export interface RelyingParty {
  * Returns the relying party of this router.
  * @param publicUrl the address at which people reach the router; undefined: the address of the request
  */
-export function relyingParty(request: Request, publicUrl: string | undefined): RelyingParty {
+export function findRelyingParty(request: Request, publicUrl: string | undefined): RelyingParty {
   const { hostname, origin } = new URL(resolveRouterAddress(request, publicUrl));
   return { id: hostname, origin };
 }
 
-export async function newPasskeyOptions(
+/** Returns what a browser needs to make a passkey for a person. */
+export async function createRegistrationOptions(
   { id: rpID }: RelyingParty,
   { id, email, name }: UserRecord,
   known: readonly Passkey[],
 ) {
-  const { generateRegistrationOptions } = await library();
+  const { generateRegistrationOptions } = await importLibrary();
   return generateRegistrationOptions({
     rpName: 'Model Router',
     rpID,
@@ -41,37 +42,40 @@ export async function newPasskeyOptions(
     userName: email,
     userDisplayName: name,
     attestationType: 'none',
-    excludeCredentials: known.map(credentialOf),
+    excludeCredentials: known.map(toCredential),
     authenticatorSelection: { residentKey: 'preferred', userVerification: 'preferred' },
   });
 }
 
 /** Verifies the passkey that a browser has made. Returns undefined for an invalid answer. */
-export async function readNewPasskey(
+export async function verifyNewPasskey(
   { id: expectedRPID, origin: expectedOrigin }: RelyingParty,
   expectedChallenge: string,
   { name, response }: { name: string; response: RegistrationResponseJSON },
 ): Promise<Passkey | undefined> {
   const expected = { expectedRPID, expectedOrigin, expectedChallenge, requireUserVerification: false };
-  const { verifyRegistrationResponse } = await library();
-  const { verified, registrationInfo } = await verifyRegistrationResponse({ response, ...expected }).catch(notVerified);
+  const { verifyRegistrationResponse } = await importLibrary();
+  const { verified, registrationInfo } = await verifyRegistrationResponse({ response, ...expected }).catch(
+    toUnverified,
+  );
   if (!verified || !registrationInfo) return undefined;
   const { id, publicKey, counter, transports = [] } = registrationInfo.credential;
   const key = Buffer.from(publicKey).toString('base64url');
   return { id, name, publicKey: key, counter, transports, createdAt: Date.now() };
 }
 
-export async function passkeyOptions({ id: rpID }: RelyingParty, known: readonly Passkey[]) {
-  const { generateAuthenticationOptions } = await library();
+/** Returns what a browser needs to prove one of a person's passkeys. */
+export async function createSignInOptions({ id: rpID }: RelyingParty, known: readonly Passkey[]) {
+  const { generateAuthenticationOptions } = await importLibrary();
   return generateAuthenticationOptions({
     rpID,
-    allowCredentials: known.map(credentialOf),
+    allowCredentials: known.map(toCredential),
     userVerification: 'preferred',
   });
 }
 
 /** Verifies the proof of a passkey, and returns the passkey with its new counter. Returns undefined for an invalid answer. */
-export async function provenPasskey(
+export async function verifyPasskey(
   { id: expectedRPID, origin: expectedOrigin }: RelyingParty,
   expectedChallenge: string,
   response: AuthenticationResponseJSON,
@@ -82,13 +86,13 @@ export async function provenPasskey(
   const { id, counter, publicKey } = passkey;
   const credential = { id, counter, publicKey: new Uint8Array(Buffer.from(publicKey, 'base64url')) };
   const expected = { expectedRPID, expectedOrigin, expectedChallenge, requireUserVerification: false };
-  const { verifyAuthenticationResponse } = await library();
-  const outcome = await verifyAuthenticationResponse({ response, ...expected, credential }).catch(notVerified);
+  const { verifyAuthenticationResponse } = await importLibrary();
+  const outcome = await verifyAuthenticationResponse({ response, ...expected, credential }).catch(toUnverified);
   if (!outcome.verified || !('authenticationInfo' in outcome)) return undefined;
   return { ...passkey, counter: outcome.authenticationInfo.newCounter };
 }
 
-function credentialOf({ id, transports }: Passkey): { id: string; transports: AuthenticatorTransport[] } {
+function toCredential({ id, transports }: Passkey): { id: string; transports: AuthenticatorTransport[] } {
   return { id, transports: transports as AuthenticatorTransport[] };
 }
 
@@ -96,6 +100,6 @@ function credentialOf({ id, transports }: Passkey): { id: string; transports: Au
  * Maps every error of the library to a failed verification. The library throws for honest mistakes of a browser as well as for forged
  * answers.
  */
-function notVerified(): { verified: false; registrationInfo?: undefined } {
+function toUnverified(): { verified: false; registrationInfo?: undefined } {
   return { verified: false };
 }

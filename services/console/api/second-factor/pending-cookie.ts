@@ -1,11 +1,11 @@
 import type { Request, Response } from 'express';
-import { cookieAttributes, cookieName, cookieOf } from '../session/cookies.ts';
+import { cookieAttributes, cookieName, readCookie } from '../session/cookies.ts';
 
 const name = 'rtr-pending';
 
 /** Returns the token of the sign-in whose second step this browser has to do. */
 export function pendingTokenOf(request: Request): string | undefined {
-  return cookieOf(request, name);
+  return readCookie(request, name);
 }
 
 export function setPendingCookie(request: Request, response: Response, token: string): void {

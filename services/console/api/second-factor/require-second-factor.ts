@@ -4,22 +4,22 @@ import { ApiFailure } from '../api-failure.ts';
 import type { ApiParts } from '../api-parts.ts';
 import { signedInOf } from '../session/signed-in.ts';
 
-export interface FactorClaim {
+export interface PersonSession {
   user: UserRecord;
   sessionId: string;
 }
 
 /**
- * Creates the check whether an administrator demands a second factor of a person who has none. Only local accounts need one, because an
- * identity provider asks for a second factor itself.
+ * Creates the check whether a person has to set up a second factor, because an administrator demands one and the person has none. Sessions
+ * that were opened at an identity provider need none, because the provider asks for a second factor itself.
  */
-export function secondFactorDemand(parts: Pick<ApiParts, 'accounts' | 'secondFactors'>) {
-  return async ({ user, sessionId }: FactorClaim): Promise<boolean> =>
+export function createDemandCheck(parts: Pick<ApiParts, 'accounts' | 'secondFactors'>) {
+  return async ({ user, sessionId }: PersonSession): Promise<boolean> =>
     (await lacksSecondFactor(parts, user.id)) &&
     (await parts.accounts.sessions.readOpener(sessionId)).provider === undefined;
 }
 
-/** Returns whether second factors are demanded and the person has none. */
+/** Returns whether second factors are demanded of everybody and the person has none. */
 export async function lacksSecondFactor(
   { accounts, secondFactors }: Pick<ApiParts, 'accounts' | 'secondFactors'>,
   userId: string,
@@ -28,7 +28,7 @@ export async function lacksSecondFactor(
   return requireSecondFactor && !(await secondFactors.has(userId));
 }
 
-export function secondFactorDemanded(): ApiFailure {
+export function secondFactorFailure(): ApiFailure {
   return new ApiFailure(403, 'second_factor_demanded', 'Set a second factor up first, under Account.');
 }
 
@@ -36,10 +36,10 @@ export function secondFactorDemanded(): ApiFailure {
  * Creates the middleware that refuses all later routes to a person who lacks a demanded second factor.
  * @throws ApiFailure 403
  */
-export function requireSecondFactor(isDemanded: (claim: FactorClaim) => Promise<boolean>) {
+export function requireSecondFactor(isDemanded: (claim: PersonSession) => Promise<boolean>) {
   return async (_: Request, response: Response, next: NextFunction): Promise<void> => {
     if (await isDemanded(signedInOf(response))) {
-      throw secondFactorDemanded();
+      throw secondFactorFailure();
     }
     next();
   };

@@ -4,13 +4,13 @@ import { z } from 'zod';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
 import type { PendingSignIn } from '#shared/accounts/second-factor/second-factor-store.ts';
 import { ApiFailure } from '../api-failure.ts';
-import { record, type ApiParts } from '../api-parts.ts';
+import { writeAudit, type ApiParts } from '../api-parts.ts';
 import { parse } from '../parse.ts';
 import { guardGuess } from '../session/guard-guess.ts';
-import { startSession } from '../session/open-session.ts';
+import { startSession } from '../session/start-session.ts';
 import { requireLocalAccounts } from '../session/require-local-accounts.ts';
-import { stepOfCode } from './app-codes.ts';
-import { passkeyOptions, provenPasskey, relyingParty } from './passkeys.ts';
+import { findStepOfCode } from './app-codes.ts';
+import { createSignInOptions, verifyPasskey, findRelyingParty } from './passkeys.ts';
 import { clearPendingCookie, pendingTokenOf } from './pending-cookie.ts';
 
 const step = z.union([
@@ -27,21 +27,21 @@ export function secondStepRoutes(parts: ApiParts): Router {
   routes.post('/session/second/passkey', async (request, response) => {
     const token = pendingTokenOf(request) ?? '';
     const userId = await secondFactors.findSignIn(token);
-    if (userId === undefined) throw signInExpired();
+    if (userId === undefined) throw expiredFailure();
     const { passkeys } = await secondFactors.find(userId);
-    const options = await passkeyOptions(relyingParty(request, publicUrl), passkeys);
-    if (!(await secondFactors.storeChallenge(token, options.challenge))) throw signInExpired();
+    const options = await createSignInOptions(findRelyingParty(request, publicUrl), passkeys);
+    if (!(await secondFactors.storeChallenge(token, options.challenge))) throw expiredFailure();
     response.json(options);
   });
   routes.post('/session/second', async (request, response) => {
     const proof = parse(step, request.body);
     const token = pendingTokenOf(request) ?? '';
     const pending = await secondFactors.trySignIn(token);
-    if (!pending) throw signInExpired();
+    if (!pending) throw expiredFailure();
     requireLocalAccounts(parts, pending.opener);
     const user = await accounts.users.find(pending.userId);
-    if (!user || user.blockedAt !== undefined || user.epoch !== pending.epoch) throw signInExpired();
-    await prove(request, user, pending, proof);
+    if (!user || user.blockedAt !== undefined || user.epoch !== pending.epoch) throw expiredFailure();
+    await requireProof(request, user, pending, proof);
     await secondFactors.endSignIn(token);
     clearPendingCookie(request, response);
     response.json(await startSession(parts, request, response, user, pending.opener));
@@ -49,18 +49,22 @@ export function secondStepRoutes(parts: ApiParts): Router {
   return routes;
 
   /**
-   * Checks the answer of a second step.
+   * Checks the code or passkey of a second step.
    * @throws ApiFailure 401 for a wrong answer, 429 after too many wrong answers for this account
    */
-  async function prove(request: Request, user: UserRecord, pending: PendingSignIn, proof: Step): Promise<void> {
-    // Wrong answers are counted by account, apart from wrong passwords, because whoever reaches this step has the password.
+  async function requireProof(request: Request, user: UserRecord, pending: PendingSignIn, proof: Step): Promise<void> {
+    // Wrong answers are counted by account and apart from wrong passwords, because whoever reaches this step has the password already.
     const attempt = { address: request.ip ?? '', email: user.email, device: 'second-step' };
     const isRight = await guardGuess(parts, {
-      attempt,
+      signInTry: attempt,
       refusal: 'Too many wrong codes.',
       onRefusals: () => {
         const target = { kind: 'user', id: user.id, name: user.name };
-        return record(parts, null, { action: 'second-factor.refused', target, details: { address: attempt.address } });
+        return writeAudit(parts, null, {
+          action: 'second-factor.refused',
+          target,
+          details: { address: attempt.address },
+        });
       },
       judge: async () => {
         const isProven =
@@ -74,12 +78,12 @@ export function secondStepRoutes(parts: ApiParts): Router {
 
   async function isCode({ id, name }: UserRecord, code: string): Promise<boolean> {
     const { totp } = await secondFactors.find(id);
-    const at = totp === undefined ? undefined : stepOfCode(totp, code);
-    if (at !== undefined) return secondFactors.useCode(id, at);
+    const codeStep = totp === undefined ? undefined : findStepOfCode(totp, code);
+    if (codeStep !== undefined) return secondFactors.useCode(id, codeStep);
     if (!(await secondFactors.takeRecoveryCode(id, code))) return false;
     const { recoveryCodesLeft } = await secondFactors.find(id);
     const target = { kind: 'user', id, name };
-    await record(parts, null, { action: 'second-factor.recovery', target, details: { left: recoveryCodesLeft } });
+    await writeAudit(parts, null, { action: 'second-factor.recovery', target, details: { left: recoveryCodesLeft } });
     return true;
   }
 
@@ -91,12 +95,12 @@ export function secondStepRoutes(parts: ApiParts): Router {
   ): Promise<boolean> {
     if (challenge === undefined) return false;
     const { passkeys } = await secondFactors.find(id);
-    const party = relyingParty(request, publicUrl);
-    const proven = await provenPasskey(party, challenge, answer as AuthenticationResponseJSON, passkeys);
+    const party = findRelyingParty(request, publicUrl);
+    const proven = await verifyPasskey(party, challenge, answer as AuthenticationResponseJSON, passkeys);
     return proven !== undefined && (await secondFactors.notePasskeyUse(id, proven));
   }
 }
 
-function signInExpired(): ApiFailure {
+function expiredFailure(): ApiFailure {
   return new ApiFailure(401, 'sign_in_over', 'The sign-in took too long, or had too many wrong codes. Sign in again.');
 }

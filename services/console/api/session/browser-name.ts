@@ -1,4 +1,4 @@
-/** Browsers by a mark in their user agent. A browser whose user agent contains the marks of others comes before them. */
+/** Browsers by a mark in their user agent. A browser whose user agent also contains the marks of other browsers comes before these. */
 const browsers: readonly [RegExp, string][] = [
   [/\bEdgA?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],

@@ -2,13 +2,14 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Request, Response } from 'express';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
 import { deriveKey } from '#shared/core/seal.ts';
-import { cookieAttributes, cookieName, cookieOf } from './cookies.ts';
+import { cookieAttributes, cookieName, readCookie } from './cookies.ts';
 
 const name = 'rtr-known';
 
 /** Milliseconds for which a browser is known after a sign-in. */
 const knownMs = 365 * 24 * 3_600_000;
 
+/** A browser is known to at most this many accounts. */
 const maxAccounts = 5;
 
 const entryForm = /^([\w-]+)\.([\w-]{22})\.([\w-]{43})$/;
@@ -28,30 +29,31 @@ export class KnownDevices {
 
   /** Returns the id of the browser if it is known to this account. */
   find(request: Request, user: UserRecord | undefined): string | undefined {
-    for (const { userId, device, mac } of entriesOf(request)) {
-      // For an address without an account, an entry is checked as well, so that the check always takes the same time.
-      const isOwn = user !== undefined && userId === user.id;
-      const expected = this.#secrets().map((secret) => macOf(secret, userId, device, user?.epoch ?? 0));
+    for (const { userId, device, mac } of readEntries(request)) {
+      // An entry is checked even if the address has no account, so that the check always takes the same time.
+      const isOfAccount = user !== undefined && userId === user.id;
+      const expected = this.#secrets().map((secret) => computeMac(secret, userId, device, user?.epoch ?? 0));
       const sentMac = Buffer.from(mac, 'base64url');
-      if (expected.some((each) => timingSafeEqual(each, sentMac)) && isOwn) return device;
+      if (expected.some((each) => timingSafeEqual(each, sentMac)) && isOfAccount) return device;
     }
     return undefined;
   }
 
+  /** Sets the cookie by which this browser is known to a person's account. Does nothing while there are no secrets. */
   remember(request: Request, response: Response, { id, epoch }: UserRecord): void {
     const [secret] = this.#secrets();
     if (secret === undefined) return;
     const device = randomBytes(16).toString('base64url');
-    const own = `${id}.${device}.${macOf(secret, id, device, epoch).toString('base64url')}`;
-    const others = entriesOf(request).filter(({ userId }) => userId !== id);
+    const ownEntry = `${id}.${device}.${computeMac(secret, id, device, epoch).toString('base64url')}`;
+    const others = readEntries(request).filter(({ userId }) => userId !== id);
     const kept = others.slice(0, maxAccounts - 1).map(({ text }) => text);
     const options = { ...cookieAttributes(request), maxAge: knownMs };
-    response.cookie(cookieName(request, name), [own, ...kept].join('~'), options);
+    response.cookie(cookieName(request, name), [ownEntry, ...kept].join('~'), options);
   }
 }
 
-function entriesOf(request: Request): { text: string; userId: string; device: string; mac: string }[] {
-  const value = cookieOf(request, name) ?? '';
+function readEntries(request: Request): { text: string; userId: string; device: string; mac: string }[] {
+  const value = readCookie(request, name) ?? '';
   return value
     .split('~')
     .slice(0, maxAccounts)
@@ -61,6 +63,6 @@ function entriesOf(request: Request): { text: string; userId: string; device: st
     });
 }
 
-function macOf(secret: Uint8Array, userId: string, device: string, epoch: number): Buffer {
+function computeMac(secret: Uint8Array, userId: string, device: string, epoch: number): Buffer {
   return createHmac('sha256', deriveKey(secret, 'known browsers')).update(`${userId}.${device}.${epoch}`).digest();
 }

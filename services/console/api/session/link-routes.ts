@@ -5,9 +5,9 @@ import type { Link as FoundLink } from '#shared/accounts/people/link-store.ts';
 import type { SessionOpener } from '#shared/accounts/sign-in/session-store.ts';
 import type { Link } from '../../contract/account.ts';
 import { ApiFailure } from '../api-failure.ts';
-import { record, type ApiParts } from '../api-parts.ts';
-import { newPasswordHash } from './new-password-hash.ts';
-import { openSessionOrSecondStep } from '../second-factor/enter.ts';
+import { writeAudit, type ApiParts } from '../api-parts.ts';
+import { hashNewPassword } from './hash-new-password.ts';
+import { openSessionOrSecondStep } from '../second-factor/open-session-or-second-step.ts';
 import { requireLocalAccounts } from './require-local-accounts.ts';
 import { parse } from '../parse.ts';
 
@@ -20,19 +20,19 @@ export function linkRoutes(parts: ApiParts): Router {
   const { links } = parts.accounts;
   const routes = Router({ caseSensitive: true, strict: true });
   routes.get('/links/:token', async (request, response) => {
-    const link = (await links.find(request.params.token)) ?? gone();
+    const link = (await links.find(request.params.token)) ?? refuseLink();
     requireLocalAccounts(parts, openerOf(link));
-    response.json(linkAnswer(link));
+    response.json(toLinkAnswer(link));
   });
   routes.post('/links/:token', async (request, response) => {
     const { token } = request.params;
-    const link = (await links.find(token)) ?? gone();
+    const link = (await links.find(token)) ?? refuseLink();
     const opener = openerOf(link);
     requireLocalAccounts(parts, opener);
     const user = await useLink(parts, request, link, token);
     const action = link.kind === 'password' ? 'user.password' : 'user.create';
     const details = { link: link.kind, email: user.email, role: user.role };
-    await record(parts, user, { action, target: { kind: 'user', id: user.id, name: user.name }, details });
+    await writeAudit(parts, user, { action, target: { kind: 'user', id: user.id, name: user.name }, details });
     response.json(await openSessionOrSecondStep(parts, request, response, user, opener));
   });
   return routes;
@@ -44,7 +44,7 @@ function openerOf(link: FoundLink): SessionOpener {
   return isPrinted ? { link: 'printed' } : {};
 }
 
-function linkAnswer(link: FoundLink): Link {
+function toLinkAnswer(link: FoundLink): Link {
   switch (link.kind) {
     case 'first-admin':
       return { kind: link.kind };
@@ -58,39 +58,39 @@ function linkAnswer(link: FoundLink): Link {
 async function useLink(parts: ApiParts, request: Request, link: FoundLink, token: string): Promise<UserRecord> {
   const { links, signInGuard: guard, settings } = parts.accounts;
   const hash = (password: string, known: string[]) =>
-    newPasswordHash(parts, request, { password, known, field: 'password' });
+    hashNewPassword(parts, request, { password, known, field: 'password' });
   switch (link.kind) {
     case 'first-admin': {
       const { name, email, password } = parse(firstAdminForm, request.body);
       const passwordHash = await hash(password, [name, email]);
-      return made(await links.createFirstAdmin(token, { name, email, passwordHash }));
+      return requireCreated(await links.createFirstAdmin(token, { name, email, passwordHash }));
     }
     case 'invitation': {
       const { name, password } = parse(invitedForm, request.body);
       const passwordHash = await hash(password, [name, link.invitation.email]);
       const start = await settings.readNewPersonSettings(link.invitation.role);
-      return made(await links.acceptInvitation(token, link.invitation, { name, passwordHash }, start));
+      return requireCreated(await links.acceptInvitation(token, link.invitation, { name, passwordHash }, start));
     }
     case 'password': {
       const { password } = parse(passwordForm, request.body);
       const { id, name, email } = link.user;
       const passwordHash = await hash(password, [name, email]);
-      const changed = (await links.resetPassword(token, id, passwordHash)) ?? gone();
+      const user = (await links.resetPassword(token, id, passwordHash)) ?? refuseLink();
       await parts.announce(`user:${id}`);
       await guard.giveBack({ address: request.ip ?? '', email });
-      return changed;
+      return user;
     }
   }
 }
 
-function made(outcome: UserRecord | 'no link' | 'email taken'): UserRecord {
-  if (outcome === 'no link') return gone();
+function requireCreated(outcome: UserRecord | 'no link' | 'email taken'): UserRecord {
+  if (outcome === 'no link') return refuseLink();
   if (outcome === 'email taken') {
     throw new ApiFailure(409, 'email_taken', 'An account with this e-mail address exists already.', { field: 'email' });
   }
   return outcome;
 }
 
-function gone(): never {
+function refuseLink(): never {
   throw new ApiFailure(404, 'no_link', 'This link is unknown, already used or expired. Ask for a new one.');
 }

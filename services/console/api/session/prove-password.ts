@@ -1,26 +1,27 @@
 import type { Request } from 'express';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
 import { ApiFailure } from '../api-failure.ts';
-import { record, type ApiParts } from '../api-parts.ts';
+import { writeAudit, type ApiParts } from '../api-parts.ts';
 import { guardGuess } from './guard-guess.ts';
 
 /**
- * Checks a password and returns its person. An unknown address, a wrong password and a blocked person get the same answer after the same
- * time.
+ * Checks a password and returns the person whose password it is. An unknown address, a wrong password and a blocked person get the same
+ * answer after the same time.
+ * @throws ApiFailure 401 or 403 for a wrong password, see `wrongCredentials`; 429 after too many wrong passwords
  */
 export async function provePassword(
   parts: ApiParts,
   request: Request,
-  { email, password, find, field }: PasswordClaim,
+  { email, password, find, field }: PasswordProof,
 ): Promise<UserRecord> {
   const { passwords, devices } = parts;
   const address = request.ip ?? '';
   const user = await find();
   const attempt = { address, email, device: devices.find(request, user) };
   const proven = await guardGuess(parts, {
-    attempt,
+    signInTry: attempt,
     refusal: 'Too many attempts to sign in.',
-    onRefusals: () => record(parts, null, { action: 'session.refused', target: null, details: { address, email } }),
+    onRefusals: () => writeAudit(parts, null, { action: 'session.refused', target: null, details: { address, email } }),
     judge: async () => {
       // A person from an identity provider has no password.
       const hash = user?.passwordHash === '' ? undefined : user?.passwordHash;
@@ -35,9 +36,10 @@ export async function provePassword(
   return proven;
 }
 
-export interface PasswordClaim {
+export interface PasswordProof {
   email: string;
   password: string;
+  /** Finds the person with the address. */
   find: () => Promise<UserRecord | undefined>;
   /** The name of the password in the contract; undefined for a sign-in. */
   field?: string;
@@ -45,7 +47,7 @@ export interface PasswordClaim {
 
 /**
  * Returns the failure for a wrong password: 403 with the field, or 401 at a sign-in.
- * @param field see `PasswordClaim`
+ * @param field see `PasswordProof`
  */
 export function wrongCredentials(field?: string): ApiFailure {
   if (field === undefined) {

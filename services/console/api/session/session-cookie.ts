@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { cookieAttributes, cookieName, cookieOf } from './cookies.ts';
+import { cookieAttributes, cookieName, readCookie } from './cookies.ts';
 
 const name = 'rtr';
 
@@ -7,7 +7,7 @@ const name = 'rtr';
 const maxAge = 30 * 24 * 3_600_000;
 
 export function sessionIdOf(request: Request): string | undefined {
-  return cookieOf(request, name);
+  return readCookie(request, name);
 }
 
 export function setSessionCookie(request: Request, response: Response, sessionId: string): void {

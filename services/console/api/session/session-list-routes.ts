@@ -1,7 +1,7 @@
 import { Router } from 'express';
 import { notFound } from '../api-failure.ts';
-import { record, type ApiParts } from '../api-parts.ts';
-import { sessionAnswers } from './session-answers.ts';
+import { writeAudit, type ApiParts } from '../api-parts.ts';
+import { listSignInSessions } from './list-sign-in-sessions.ts';
 import { signedInOf } from './signed-in.ts';
 
 export function sessionListRoutes(parts: ApiParts): Router {
@@ -9,13 +9,13 @@ export function sessionListRoutes(parts: ApiParts): Router {
   const routes = Router({ caseSensitive: true, strict: true });
   routes.get('/sessions', async (_, response) => {
     const { user, sessionId } = signedInOf(response);
-    response.json(await sessionAnswers(sessions, user, sessions.hashOf(sessionId)));
+    response.json(await listSignInSessions(sessions, user, sessions.hashOf(sessionId)));
   });
   routes.delete('/sessions/:id', async (request, response) => {
     const person = signedInOf(response);
     const { id, name } = person;
     if (!(await sessions.endByHash(id, request.params.id))) throw notFound();
-    await record(parts, person, { action: 'session.end', target: { kind: 'user', id, name }, details: {} });
+    await writeAudit(parts, person, { action: 'session.end', target: { kind: 'user', id, name }, details: {} });
     response.status(204).end();
   });
   return routes;

@@ -3,15 +3,15 @@ import { z } from 'zod';
 import { emailSchema } from '#shared/accounts/people/user.ts';
 import { passwordLength } from '#shared/accounts/sign-in/passwords.ts';
 import type { SignOutAnswer } from '../../contract/sign-in.ts';
-import { record, type ApiParts } from '../api-parts.ts';
-import { openSessionOrSecondStep } from '../second-factor/enter.ts';
-import { newPasswordHash } from './new-password-hash.ts';
-import { startSession } from './open-session.ts';
+import { writeAudit, type ApiParts } from '../api-parts.ts';
+import { openSessionOrSecondStep } from '../second-factor/open-session-or-second-step.ts';
+import { hashNewPassword } from './hash-new-password.ts';
+import { startSession } from './start-session.ts';
 import { provePassword, wrongCredentials } from './prove-password.ts';
 import { parse } from '../parse.ts';
 import { clearSessionCookie } from './session-cookie.ts';
 import { requireLocalAccounts } from './require-local-accounts.ts';
-import { requireSession, sessionAnswer, signedInOf } from './signed-in.ts';
+import { requireSession, toSessionAnswer, signedInOf } from './signed-in.ts';
 
 const givenPassword = z.string().min(1, 'Enter a password.').max(passwordLength.max, 'The password is too long.');
 const credentials = z.strictObject({ email: emailSchema, password: givenPassword });
@@ -19,9 +19,9 @@ const passwordChange = z.strictObject({ current: givenPassword, next: z.string()
 
 export function sessionRoutes(parts: ApiParts): Router {
   const { accounts } = parts;
-  const signedIn = requireSession(accounts);
-  // This middleware does not ask the person's provider, so that sessions can be ended while the provider does not answer.
-  const endsSessions = requireSession(accounts, { asks: false });
+  const requireSignedIn = requireSession(accounts);
+  // Routes that end sessions do not ask the person's provider, so that they work while the provider does not answer.
+  const requireSignedInUnasked = requireSession(accounts, { asks: false });
   const routes = Router({ caseSensitive: true, strict: true });
   routes.post('/session', async (request, response) => {
     requireLocalAccounts(parts);
@@ -33,26 +33,26 @@ export function sessionRoutes(parts: ApiParts): Router {
     });
     response.json(await openSessionOrSecondStep(parts, request, response, user, {}));
   });
-  routes.get('/session', signedIn, async (_, response) => {
+  routes.get('/session', requireSignedIn, async (_, response) => {
     const { user, sessionId } = signedInOf(response);
-    response.json(await sessionAnswer(accounts, user, sessionId));
+    response.json(await toSessionAnswer(accounts, user, sessionId));
   });
-  routes.delete('/session', endsSessions, async (request, response) => {
+  routes.delete('/session', requireSignedInUnasked, async (request, response) => {
     const { sessionId } = signedInOf(response);
     const { provider } = await accounts.sessions.readOpener(sessionId);
     await accounts.sessions.end(sessionId);
     const url = provider && (await parts.signOutPage(request, provider));
-    if (!url) return endAnswer(request, response);
+    if (!url) return answerSignedOut(request, response);
     clearSessionCookie(request, response);
     response.json({ url } satisfies SignOutAnswer);
   });
-  routes.delete('/sessions', endsSessions, async (request, response) => {
+  routes.delete('/sessions', requireSignedInUnasked, async (request, response) => {
     const { id } = signedInOf(response);
     await accounts.users.signOut(id);
     await parts.announce(`user:${id}`);
-    endAnswer(request, response);
+    answerSignedOut(request, response);
   });
-  routes.post('/password', signedIn, async (request, response) => {
+  routes.post('/password', requireSignedIn, async (request, response) => {
     const { user, sessionId } = signedInOf(response);
     const opener = await accounts.sessions.readOpener(sessionId);
     requireLocalAccounts(parts, opener);
@@ -64,18 +64,22 @@ export function sessionRoutes(parts: ApiParts): Router {
       find: async () => user,
       field: 'current',
     });
-    const hash = await newPasswordHash(parts, request, { password: next, known: [name, email], field: 'next' });
+    const hash = await hashNewPassword(parts, request, { password: next, known: [name, email], field: 'next' });
     if (!(await accounts.users.changePassword(user.id, proven.passwordHash, hash))) throw wrongCredentials('current');
     await parts.announce(`user:${user.id}`);
-    await record(parts, user, { action: 'user.password', target: { kind: 'user', id: user.id, name }, details: {} });
-    const changed = await accounts.users.find(user.id);
-    if (!changed) throw wrongCredentials('current');
-    response.json(await startSession(parts, request, response, changed, opener));
+    await writeAudit(parts, user, {
+      action: 'user.password',
+      target: { kind: 'user', id: user.id, name },
+      details: {},
+    });
+    const changedUser = await accounts.users.find(user.id);
+    if (!changedUser) throw wrongCredentials('current');
+    response.json(await startSession(parts, request, response, changedUser, opener));
   });
   return routes;
 }
 
-function endAnswer(request: Request, response: Response): void {
+function answerSignedOut(request: Request, response: Response): void {
   clearSessionCookie(request, response);
   response.status(204).end();
 }

@@ -17,7 +17,7 @@ export interface SignedIn extends Actor {
 
 const safeMethods = new Set(['GET', 'HEAD']);
 
-/** Refuses changes that pages of other origins request, sign-ins included. */
+/** Refuses changes that pages of other origins request, including sign-ins. */
 export function requireSameOrigin(request: Request, _: Response, next: NextFunction): void {
   if (!safeMethods.has(request.method) && !isSameOrigin(request)) {
     throw forbidden('Pages of other origins may not do this.');
@@ -27,7 +27,7 @@ export function requireSameOrigin(request: Request, _: Response, next: NextFunct
 
 /**
  * Creates the middleware that refuses requests without a session, and changes without the session's CSRF token.
- * @param asks whether the person's identity provider must confirm that it still admits them; false for routes that end sessions
+ * @param asks whether the person's identity provider must confirm that it still admits the person; false for routes that end sessions
  */
 export function requireSession({ sessions, teams }: Pick<Accounts, 'sessions' | 'teams'>, { asks = true } = {}) {
   return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
@@ -63,7 +63,8 @@ export function signedInOf(response: Response): SignedIn {
   return actorOf(response) as SignedIn;
 }
 
-export async function sessionAnswer(
+/** Returns the sign-in session of a person as the API answers it. */
+export async function toSessionAnswer(
   { teams, settings }: Pick<Accounts, 'teams' | 'settings'>,
   { id, name, email, role, passwordHash, alertEmails = true }: UserRecord,
   sessionId: string,

@@ -12,9 +12,9 @@ import {
 import { requireAccess } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
-import { record, type ApiParts } from '../api-parts.ts';
+import { writeAudit, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
-import { byCreation, pageOf } from '../operations/page.ts';
+import { byCreation, cutPage } from '../operations/page.ts';
 
 const dayMs = 24 * 3_600_000;
 
@@ -35,14 +35,14 @@ export function tokenOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): Oper
       path: '/tokens',
       id: 'listTokens',
       subject: 'tokens',
-      summary: 'Lists the admin tokens of the person; for an administrator, all. Oldest first.',
+      summary: 'Lists the admin tokens of the person; for an administrator, all admin tokens. Oldest first.',
       scopes: ['read'],
       command: 'tokens list',
       item: adminTokenSchema,
       handle: async ({ actor }, page) => {
         const all = await adminTokens.list(actor.role === 'admin' ? undefined : actor.id);
-        const { data, next } = pageOf(all, page, byCreation);
-        return { data: await answers(data), next };
+        const { data, next } = cutPage(all, page, byCreation);
+        return { data: await toAnswers(data), next };
       },
     }),
     operation({
@@ -50,13 +50,13 @@ export function tokenOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): Oper
       path: '/tokens/current',
       id: 'getOwnToken',
       subject: 'tokens',
-      summary: 'Answers the admin token of the request.',
+      summary: 'Returns the admin token that this request was made with, without its secret.',
       scopes: ['read', 'keys'],
       command: 'tokens current',
       answer: ownAdminTokenSchema,
       handle: async ({ actor }) => {
         const token = actor.token && (await adminTokens.find(actor.token.id));
-        const [answer] = token ? await answers([token]) : [];
+        const [answer] = token ? await toAnswers([token]) : [];
         if (!answer) throw notFound();
         return { ...answer, role: actor.role };
       },
@@ -67,7 +67,7 @@ export function tokenOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): Oper
       id: 'createToken',
       subject: 'tokens',
       summary:
-        'Makes an admin token with the rights of the person. The answer is the only one that has it. One that is made with a token expires with that token at the latest, and is revoked with it.',
+        "Makes an admin token with the rights of the person. Only this response contains the token's secret. A token made with another admin token expires no later than that token, and is revoked together with it.",
       scopes: [],
       command: 'tokens create',
       body: newToken,
@@ -75,13 +75,15 @@ export function tokenOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): Oper
       statuses: [201],
       handle: async ({ actor, body: { name, scopes, expiresInDays } }) => {
         const { token: maker, tokenEpoch: epoch } = actor;
-        const madeAt = maker?.madeAt;
-        const ownerId = madeAt === undefined ? actor.id : undefined;
-        const outlivesMaker = maker === undefined || maker.isForCommand === true;
-        const latest = outlivesMaker ? Infinity : maker.expiresAt;
-        const expiresAt = Math.min(Date.now() + expiresInDays * dayMs, latest);
-        const madeWith = outlivesMaker ? undefined : maker.id;
-        const created = await adminTokens.create({ name, scopes, expiresAt, ownerId, madeAt, epoch, madeWith });
+        // The token of a command line belongs to nobody, and neither do the tokens that are made with it.
+        const commandLine = maker?.madeAt;
+        const ownerId = commandLine === undefined ? actor.id : undefined;
+        // The new token ends with the token that it is made with, unless that one was made for a single command of `rtr`.
+        const boundTo = maker?.isForCommand === true ? undefined : maker;
+        const expiresAt = Math.min(Date.now() + expiresInDays * dayMs, boundTo?.expiresAt ?? Infinity);
+        const madeWith = boundTo?.id;
+        const facts = { name, scopes, expiresAt, ownerId, madeAt: commandLine, epoch, madeWith };
+        const created = await adminTokens.create(facts);
         if (created === 'no owner' || created === 'no maker') throw notFound();
         if (created === 'too many') {
           throw new ApiFailure(
@@ -90,11 +92,11 @@ export function tokenOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): Oper
             'There are 100 tokens already. Revoke some that are no longer needed.',
           );
         }
-        const { record: token, raw } = created;
-        await note('token.create', actor, token, { scopes, expiresAt });
-        const [answer] = await answers([token]);
+        const { record: token, raw: secret } = created;
+        await auditToken('token.create', actor, token, { scopes, expiresAt });
+        const [answer] = await toAnswers([token]);
         if (!answer) throw notFound();
-        return { token: answer, raw };
+        return { token: answer, raw: secret };
       },
     }),
     operation({
@@ -102,7 +104,7 @@ export function tokenOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): Oper
       path: '/tokens/{id}',
       id: 'revokeToken',
       subject: 'tokens',
-      summary: 'Revokes an admin token, and those that were made with it.',
+      summary: 'Revokes an admin token, and the tokens that were made with it.',
       scopes: [],
       command: 'tokens revoke',
       handle: async ({ actor, params: { id } }) => {
@@ -110,12 +112,12 @@ export function tokenOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): Oper
         if (!token) throw notFound();
         requireAccess('token.manage', actor, { kind: 'user', id: token.ownerId ?? '' });
         await adminTokens.remove(token);
-        await note('token.revoke', actor, token, {});
+        await auditToken('token.revoke', actor, token, {});
       },
     }),
   ];
 
-  async function answers(
+  async function toAnswers(
     tokens: readonly (AdminTokenRecord & { lastUsedAt?: number | undefined })[],
   ): Promise<AdminToken[]> {
     const names = await users.readNames([...new Set(tokens.flatMap(({ ownerId }) => ownerId ?? []))]);
@@ -132,9 +134,14 @@ export function tokenOperations(parts: Pick<ApiParts, 'accounts' | 'log'>): Oper
     }));
   }
 
-  function note(action: string, actor: Actor, { id, name, ownerId }: AdminTokenRecord, more: Record<string, unknown>) {
+  function auditToken(
+    action: string,
+    actor: Actor,
+    { id, name, ownerId }: AdminTokenRecord,
+    more: Record<string, unknown>,
+  ) {
     // Null: the token belongs to nobody.
     const details = { ownerId: ownerId ?? null, ...more };
-    return record(parts, actor, { action, target: { kind: 'token', id, name }, details });
+    return writeAudit(parts, actor, { action, target: { kind: 'token', id, name }, details });
   }
 }

@@ -6,7 +6,7 @@ import { nameSenders } from './name-senders.ts';
 import { refusalQuery } from './refusal-query.ts';
 import type { UsageParts } from './usage-parts.ts';
 
-/** A report names at most this many of its largest rows. */
+/** The number of rows that a group of a report contains at most. Its largest rows are kept. */
 const maxRows = 10;
 
 /** Returns the operations on refused requests, which no other count of usage contains. */
@@ -19,7 +19,7 @@ export function refusalOperations(parts: Pick<UsageParts, 'usage' | 'refusals' |
       id: 'getRefusals',
       subject: 'usage',
       summary:
-        'Answers counts of requests that were refused before any worker was given them, and a few of the newest.',
+        'Returns the numbers of requests that were refused before a worker got them, and a few of the newest of these requests.',
       scopes: ['read'],
       command: 'usage refusals',
       query: refusalQuery,
@@ -31,22 +31,22 @@ export function refusalOperations(parts: Pick<UsageParts, 'usage' | 'refusals' |
           refusals.listSamples({ viewer, from, to, filter }),
         ]);
         const shown = groups.map(({ rows, ...group }) => ({ ...group, rows: rows.slice(0, maxRows) }));
-        const whoOf = await nameSenders(parts, [...shown.flatMap(({ rows }) => rows), ...samples.map(whoIn)]);
+        const senderOf = await nameSenders(parts, [...shown.flatMap(({ rows }) => rows), ...samples.map(toSender)]);
         return {
           ...widenToUnits(step, { from, to }),
           step,
           times: [...times],
           groups: shown.map(({ rows, steps, ...group }) => {
             const [first] = rows;
-            const { key, owner } = first ? whoOf(first) : {};
+            const { key, owner } = first ? senderOf(first) : {};
             const name = by === 'code' ? group.id : (by === 'key' ? key : owner)?.name;
-            const named = rows.map((row) => ({ code: row.code, count: row.count, ...whoOf(row) }));
+            const named = rows.map((row) => ({ code: row.code, count: row.count, ...senderOf(row) }));
             return { ...group, steps: [...steps], name: group.id === '' ? 'none' : (name ?? group.id), rows: named };
           }),
           total,
           samples: samples.map((sample) => {
             const { at, id, code, status, model, message } = sample;
-            return { at, id, code, status, ...whoOf(whoIn(sample)), model, message };
+            return { at, id, code, status, ...senderOf(toSender(sample)), model, message };
           }),
         };
       },
@@ -54,7 +54,7 @@ export function refusalOperations(parts: Pick<UsageParts, 'usage' | 'refusals' |
   ];
 }
 
-function whoIn({ key = '', owner }: StoredSample): { key: string; user: string; team: string } {
+function toSender({ key = '', owner }: StoredSample): { key: string; user: string; team: string } {
   const user = owner?.kind === 'user' ? owner.id : '';
   return { key, user, team: owner?.kind === 'team' ? owner.id : '' };
 }

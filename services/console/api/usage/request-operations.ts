@@ -16,8 +16,8 @@ import { nameSenders } from './name-senders.ts';
 import type { UsageParts } from './usage-parts.ts';
 import { overviewQuery, requestsQuery } from './usage-query.ts';
 
-/** An overview lists at most this many models, this many keys and this many workers. */
-const maxThings = 10;
+/** An overview lists at most this many of each: models, keys and workers. */
+const maxEntries = 10;
 
 export function requestOperations(parts: Pick<UsageParts, 'usage' | 'viewerOf' | 'namesOf'>): Operation[] {
   const { usage, viewerOf, namesOf } = parts;
@@ -27,7 +27,7 @@ export function requestOperations(parts: Pick<UsageParts, 'usage' | 'viewerOf' |
       ...common,
       path: '/usage/requests',
       id: 'listRequests',
-      summary: 'Lists single requests, newest first: by when they ended. `from` and `to` are about when they began.',
+      summary: 'Lists single requests. The last to end comes first, while `from` and `to` limit when requests began.',
       command: 'usage requests',
       query: requestsQuery,
       answer: requestPageSchema,
@@ -49,7 +49,7 @@ export function requestOperations(parts: Pick<UsageParts, 'usage' | 'viewerOf' |
       path: '/usage/requests/{id}',
       id: 'getRequest',
       summary:
-        'Answers the requests with an id, as the header `x-request-id` of an answer has it, newest first. Clients may use an id again, and a request with several turns is several of them.',
+        'Returns the requests with an id, which is in the header `x-request-id` of an answer. Newest first. There may be several, because clients may use an id again, and each turn of a request is listed.',
       command: 'usage requests',
       answer: z.array(usageRequestSchema),
       handle: async ({ actor, params: { id } }) => {
@@ -63,14 +63,14 @@ export function requestOperations(parts: Pick<UsageParts, 'usage' | 'viewerOf' |
       path: '/usage/overview',
       id: 'getUsageOverview',
       summary:
-        'Answers what the requests that began in the last hour, 24 hours or seven days of UTC came to: counts by step, times, and the models, keys and workers with the most of them.',
+        'Sums up the requests that began in the last hour, 24 hours or seven days of UTC: counts by step, times, and the models, keys and workers with the most requests.',
       command: 'usage overview',
       query: overviewQuery,
       answer: usageOverviewSchema,
       handle: async ({ actor, query: { span } }) => {
-        const found = await usage.readOverview(viewerOf(actor), span, maxThings);
+        const found = await usage.readOverview(viewerOf(actor), span, maxEntries);
         const { from, to, times, stepMs, steps, totals, firstTokenMs, totalMs, top } = found;
-        const whoOf = await nameSenders(parts, top.key.map(whoseKey));
+        const senderOf = await nameSenders(parts, top.key.map(toSender));
         return {
           span,
           from,
@@ -81,22 +81,22 @@ export function requestOperations(parts: Pick<UsageParts, 'usage' | 'viewerOf' |
           totals: inDollars(totals),
           ...(firstTokenMs && { firstTokenMs }),
           ...(totalMs && { totalMs }),
-          models: top.model.map((thing) => thingOf(thing)),
+          models: top.model.map((thing) => toThing(thing)),
           keys: top.key.map((thing): UsageThing => {
-            const { key, owner } = whoOf(whoseKey(thing));
-            return { ...thingOf(thing, key?.name), ...(owner && { owner: owner.name }) };
+            const { key, owner } = senderOf(toSender(thing));
+            return { ...toThing(thing, key?.name), ...(owner && { owner: owner.name }) };
           }),
-          workers: top.worker.map((thing) => thingOf(thing)),
+          workers: top.worker.map((thing) => toThing(thing)),
         } satisfies UsageOverview;
       },
     }),
   ];
 }
 
-function whoseKey({ id, user, team }: SpanThing): { key: string; user: string; team: string } {
+function toSender({ id, user, team }: SpanThing): { key: string; user: string; team: string } {
   return { key: id, user, team };
 }
 
-function thingOf({ id, requests, failed, promptTokens, completionTokens, cost }: SpanThing, name = id): UsageThing {
+function toThing({ id, requests, failed, promptTokens, completionTokens, cost }: SpanThing, name = id): UsageThing {
   return { id, name, requests, failed, tokens: promptTokens + completionTokens, cost: toDollars(cost) };
 }

@@ -7,7 +7,7 @@ export const usageFile: Record<'csv' | 'json', ExportFile<UsageRequest>> = {
     type: 'text/csv; charset=utf-8',
     name: 'usage.csv',
     head: usageCsvHead,
-    piece: (request) => usageCsvLine(request),
+    toText: (request) => usageCsvLine(request),
     tail: '',
   },
   json: jsonFile('usage.json'),

@@ -6,7 +6,7 @@ import { nameSenders } from './name-senders.ts';
 import type { UsageParts } from './usage-parts.ts';
 
 /** Returns the names of a report's groups. The names of people, teams and keys are looked up. The id of a model or tier is its name. */
-export async function groupNames(
+export async function findGroupNames(
   { usage, namesOf }: Pick<UsageParts, 'usage' | 'namesOf'>,
   by: UsageGroup,
   ids: readonly string[],
@@ -25,16 +25,16 @@ export async function groupNames(
 }
 
 /** Returns the names of groups of hours. Keys are named as `nameSenders` names them. */
-export async function hourGroupNames(
+export async function findHourGroupNames(
   parts: Pick<UsageParts, 'usage' | 'namesOf'>,
   by: HourGroupName,
   groups: readonly HourGroup[],
 ): Promise<(group: HourGroup) => string> {
   if (by === 'key') {
-    const whoOf = await nameSenders(parts, groups);
-    return (group) => whoOf(group).key?.name ?? group.id;
+    const senderOf = await nameSenders(parts, groups);
+    return (group) => senderOf(group).key?.name ?? group.id;
   }
-  const nameOf = await groupNames(
+  const nameOf = await findGroupNames(
     parts,
     by,
     groups.map(({ id }) => id),

@@ -12,7 +12,7 @@ import { priceOperations } from './price-operations.ts';
 import { hourInDollars, inDollars } from './in-dollars.ts';
 import { refusalOperations } from './refusal-operations.ts';
 import { requestOperations } from './request-operations.ts';
-import { groupNames, hourGroupNames } from './usage-names.ts';
+import { findGroupNames, findHourGroupNames } from './usage-names.ts';
 import type { UsageParts } from './usage-parts.ts';
 import { exportQuery, hoursQuery, reportQuery } from './usage-query.ts';
 
@@ -25,14 +25,14 @@ export function usageOperations(parts: UsageParts): Operation[] {
       method: 'get',
       path: '/usage',
       id: 'getUsage',
-      summary: 'Answers sums over requests by day or month, by one of their facts.',
+      summary: 'Returns sums over requests by day or month, grouped as `by` says.',
       command: 'usage report',
       query: reportQuery,
       answer: usageReportSchema,
       handle: async ({ actor, query: { from, to, step, by, ...filter } }) => {
         const viewer = viewerOf(actor);
         const { times, groups, totals } = await usage.readReport({ viewer, from, to, step, by, filter });
-        const nameOf = await groupNames(
+        const nameOf = await findGroupNames(
           parts,
           by,
           groups.map(({ id }) => id),
@@ -57,13 +57,13 @@ export function usageOperations(parts: UsageParts): Operation[] {
       method: 'get',
       path: '/usage/hours',
       id: 'getUsageHours',
-      summary: 'Answers sums over requests by hour, by model, key, team or person: of the last eight days.',
+      summary: 'Returns sums by hour over the requests of the last eight days, grouped by model, key, team or person.',
       command: 'usage report',
       query: hoursQuery,
       answer: usageHoursSchema,
       handle: async ({ actor, query: { from, to, by, ...filter } }) => {
         const { times, groups } = await usage.readHours({ viewer: viewerOf(actor), from, to, by, filter });
-        const nameOf = await hourGroupNames(parts, by, groups);
+        const nameOf = await findHourGroupNames(parts, by, groups);
         const named = groups.map((group) => ({
           id: group.id,
           name: nameOf(group),
@@ -91,7 +91,7 @@ export function usageOperations(parts: UsageParts): Operation[] {
       method: 'get',
       path: '/usage/now',
       id: 'getLimitUse',
-      summary: 'Answers how much is used of each limit of people, teams and keys.',
+      summary: 'Returns how much of each limit of people, teams and keys is used.',
       command: 'limits show',
       answer: z.array(limitUseSchema),
       handle: async ({ actor }) => {
@@ -99,7 +99,7 @@ export function usageOperations(parts: UsageParts): Operation[] {
         const uses = await limits.read(parties);
         return uses.map((use, index) => {
           const { name, shownAs = use.party } = parties[index] ?? { name: use.party };
-          return { party: shownAs, name, limits: limitUses(use) };
+          return { party: shownAs, name, limits: toLimitUses(use) };
         });
       },
     }),
@@ -110,14 +110,12 @@ export function usageOperations(parts: UsageParts): Operation[] {
 }
 
 /** Returns a party's use of each of its limits, in the units that people count in. Reservations of running requests count as used. */
-function limitUses(use: PartyUse): LimitUse['limits'] {
+function toLimitUses(use: PartyUse): LimitUse['limits'] {
   return limitNames.flatMap((limitName) => {
     const measured = measure(limitName, use, { tokens: 0, cost: 0 });
-    const set = use.limits[limitName];
-    if (!measured || set === undefined) return [];
+    const limit = use.limits[limitName];
+    if (!measured || limit === undefined) return [];
     const { spent, reserved, unit, resetsAt } = measured;
-    return [
-      { name: limitName, limit: set, used: (spent + reserved) / unit, ...(resetsAt !== undefined && { resetsAt }) },
-    ];
+    return [{ name: limitName, limit, used: (spent + reserved) / unit, ...(resetsAt !== undefined && { resetsAt }) }];
   });
 }

@@ -11,8 +11,8 @@ import type { Actor } from '../actor.ts';
 export interface LimitedParty extends PartyLimits {
   name: string;
   /**
-   * The id under which people see the use, for example `key:<id>`; absent: the party's own. The use of a rotated key counts for the first
-   * of the keys that have replaced one another.
+   * The id under which people see the use, for example `key:<id>`. Absent: the id of the party. They differ for a rotated key, whose use
+   * counts for the first of the keys that have replaced one another.
    */
   shownAs?: string;
 }
@@ -29,11 +29,11 @@ export interface UsageParts {
   viewerOf: (actor: Actor) => UsageViewer;
   namesOf: FindNames;
   /**
-   * Returns every limited party that a person may see. These are themselves, their teams and the keys of both, or all for an administrator.
+   * Returns every limited party that a person may see: the person, their teams and the keys of both; for an administrator, all parties.
    */
   limitedParties: (viewer: UsageViewer) => Promise<readonly LimitedParty[]>;
-  /** Records a changed price in the audit trail. Undefined stands for the price of the shipped table. */
-  notePriceChange: (
+  /** Writes a changed price into the audit trail. Undefined stands for the price of the shipped table. */
+  auditPriceChange: (
     actor: Actor,
     model: string,
     prices: { before: TokenPrice | undefined; after: TokenPrice | undefined },

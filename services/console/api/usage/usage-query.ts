@@ -12,7 +12,7 @@ const hourMs = 3_600_000;
 const time = z.coerce.number({ error: 'must be milliseconds since 1970' }).int().min(0).max(8.64e15);
 const name = z.string().min(1).max(256).optional();
 const filter = { model: name, key: name, team: name, user: name, tier: name, purpose: z.enum(purposes).optional() };
-const single = {
+const requestFilter = {
   ...filter,
   outcome: z.enum(['done', 'failed', 'cancelled']).optional(),
   code: name,
@@ -22,7 +22,7 @@ const single = {
     .optional(),
 };
 
-// A cursor is an id in the ledger's stream. Redis refuses an id before the first possible one.
+// A cursor is an id in the ledger's stream. Ids with the time 0 are excluded, because Redis refuses those before the first possible id.
 const cursor = z
   .string()
   .regex(/^[1-9]\d{0,15}-\d{1,16}$/)
@@ -50,7 +50,7 @@ export const hoursQuery = z
   })
   .refine(({ by, key, team, user }) => by !== 'model' || [key, team, user].every((each) => each === undefined), {
     path: ['by'],
-    error: 'must not be model where key, team or user are given: the hours of models are those of all keys together',
+    error: 'must not be model if key, team or user is given: the hours of a model are sums over all keys',
   });
 
 /** The query of `GET /usage/requests`. */
@@ -60,11 +60,11 @@ export const requestsQuery = z.object({
   limit: z.coerce.number().int().min(1).max(200).default(50),
   from: time.optional(),
   to: time.optional(),
-  ...single,
+  ...requestFilter,
 });
 
 /** The query of `GET /usage/overview`. */
 export const overviewQuery = z.object({ span: z.enum(['1h', '24h', '7d']).default('24h') });
 
 /** The query of `GET /usage/export`. */
-export const exportQuery = z.object({ format: z.enum(['csv', 'json']), from: time, to: time, ...single });
+export const exportQuery = z.object({ format: z.enum(['csv', 'json']), from: time, to: time, ...requestFilter });

@@ -5,7 +5,7 @@ import { partyOfOwner } from '#shared/accounts/webhooks/webhook-event.ts';
 import type { Delivery, Webhook } from '../../contract/webhooks.ts';
 
 /** Returns endpoints as the pages see them, without their secrets. */
-export async function webhookAnswers(
+export async function toWebhookAnswers(
   { users, teams }: Pick<Accounts, 'users' | 'teams'>,
   endpoints: readonly WebhookEndpoint[],
 ): Promise<Webhook[]> {
@@ -35,7 +35,7 @@ export async function webhookAnswers(
 }
 
 /** Returns a delivery as the pages see it, without its message. */
-export function deliveryAnswer(delivery: WebhookDelivery): Delivery {
+export function toDeliveryAnswer(delivery: WebhookDelivery): Delivery {
   const { id, event, type, state, attempts, createdAt, nextAt, endedAt } = delivery;
   const { lastAt, lastMs = 0, lastStatus, lastError } = delivery;
   return {

@@ -9,10 +9,10 @@ import { deliverySchema, webhookSchema, webhookWithSecretSchema, type Webhook } 
 import { requireAccess } from '../access.ts';
 import type { Actor } from '../actor.ts';
 import { ApiFailure, notFound } from '../api-failure.ts';
-import { record, type ApiParts } from '../api-parts.ts';
+import { writeAudit, type ApiParts } from '../api-parts.ts';
 import { listOperation, operation, type Operation } from '../operations/operation.ts';
-import { byCreation, pageOf } from '../operations/page.ts';
-import { deliveryAnswer, webhookAnswers } from './webhook-answers.ts';
+import { byCreation, cutPage } from '../operations/page.ts';
+import { toDeliveryAnswer, toWebhookAnswers } from './webhook-answers.ts';
 
 /** Milliseconds for which a replaced secret can stay in use at most: 30 days. */
 const longestOverlapMs = 30 * 24 * 3_600_000;
@@ -20,7 +20,11 @@ const longestOverlapMs = 30 * 24 * 3_600_000;
 const newWebhook = webhookSettingsSchema.extend({
   kind: z.enum(['router', 'user', 'team']),
   teamId: z.string().optional(),
-  userId: z.string().max(40).optional().describe("With `user`: the person it is for; one's own without it."),
+  userId: z
+    .string()
+    .max(40)
+    .optional()
+    .describe("With `user`: the id of the person whom the webhook is for. Absent: the sender's own."),
 });
 const change = webhookSettingsSchema.partial().extend({ enabled: z.boolean().optional() });
 const rotation = z.strictObject({ overlapMs: z.number().int().min(0).max(longestOverlapMs) });
@@ -28,7 +32,7 @@ const deliveriesQuery = z.object({
   state: z.enum(deliveryStates).optional(),
   limit: z.coerce.number().int().min(1).max(500).default(50),
 });
-const repetition = z.strictObject({ deliveries: z.array(z.string().max(100)).min(1).max(500).optional() });
+const repeatBody = z.strictObject({ deliveries: z.array(z.string().max(100)).min(1).max(500).optional() });
 
 export interface WebhookParts extends Pick<ApiParts, 'accounts' | 'log'> {
   webhooks: Webhooks;
@@ -37,20 +41,20 @@ export interface WebhookParts extends Pick<ApiParts, 'accounts' | 'log'> {
 export function webhookOperations(parts: WebhookParts): Operation[] {
   const { accounts, webhooks } = parts;
   const { endpoints, deliveries, outbox } = webhooks;
-  const byId = { path: '/webhooks/{id}', subject: 'webhooks', scopes: [] } as const;
+  const webhookRoute = { path: '/webhooks/{id}', subject: 'webhooks', scopes: [] } as const;
   return [
     listOperation({
       path: '/webhooks',
       id: 'listWebhooks',
       subject: 'webhooks',
       summary:
-        'Lists the webhooks that the person may see: their own and those of teams that they own; for an administrator, all.',
+        'Lists the webhooks that the person may see: their own and those of teams that they own; for an administrator, all webhooks.',
       scopes: ['read'],
       command: 'webhooks list',
       item: webhookSchema,
       handle: async ({ actor }, page) => {
-        const { data, next } = pageOf(await visible(actor), page, byCreation);
-        return { data: await webhookAnswers(accounts, data), next };
+        const { data, next } = cutPage(await listVisible(actor), page, byCreation);
+        return { data: await toWebhookAnswers(accounts, data), next };
       },
     }),
     operation({
@@ -58,7 +62,7 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
       path: '/webhooks',
       id: 'createWebhook',
       subject: 'webhooks',
-      summary: 'Makes a webhook. The answer is the only one that has its secret.',
+      summary: "Makes a webhook. Only this response contains the webhook's secret.",
       scopes: [],
       command: 'webhooks add',
       body: newWebhook,
@@ -70,19 +74,19 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
           const message = 'The token belongs to nobody, who could own a webhook: name a person.';
           throw new ApiFailure(400, 'invalid_request', message, { field: 'userId' });
         }
-        const owner = ownerOf(kind, teamId, userId);
+        const owner = toOwner(kind, teamId, userId);
         requireAccess('webhook.manage', actor, partyOfOwner(owner));
         const created = await endpoints.create(owner, settings, actor.id);
-        if (typeof created === 'string') throw notCreated(created);
-        await note('webhook.create', actor, created.endpoint, { kind, events: settings.events });
-        return secretAnswer(created);
+        if (typeof created === 'string') throw creationFailure(created);
+        await auditWebhook('webhook.create', actor, created.endpoint, { kind, events: settings.events });
+        return readSecretAnswer(created);
       },
     }),
     operation({
-      ...byId,
+      ...webhookRoute,
       method: 'patch',
       id: 'changeWebhook',
-      summary: 'Changes the settings of a webhook, or disables or enables it.',
+      summary: 'Changes the settings of a webhook, disables it or enables it.',
       command: 'webhooks disable',
       body: change,
       answer: webhookSchema,
@@ -90,8 +94,8 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
         const before = await find(id, actor);
         if (!(await endpoints.change(before.id, body))) throw notFound();
         const { url, events, enabled } = body;
-        // Only the host of an address is recorded, because the rest may be a secret of its receiver.
-        await note('webhook.change', actor, before, {
+        // Only the host of an address is recorded, because the rest may be a secret of the receiver.
+        await auditWebhook('webhook.change', actor, before, {
           changed: Object.keys(body),
           before: {
             ...(url !== undefined && { host: new URL(before.url).host }),
@@ -104,7 +108,7 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
             ...(enabled !== undefined && { enabled }),
           },
         });
-        return answer(await find(before.id, actor));
+        return readAnswer(await find(before.id, actor));
       },
     }),
     operation({
@@ -112,7 +116,7 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
       path: '/webhooks/{id}/rotate',
       id: 'rotateWebhook',
       subject: 'webhooks',
-      summary: 'Makes a new secret; the one before signs too for a time.',
+      summary: 'Makes a new secret. For `overlapMs`, events are also signed with the previous secret.',
       scopes: [],
       command: 'webhooks rotate',
       body: rotation,
@@ -122,12 +126,12 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
         const endpoint = await find(id, actor);
         const secret = await endpoints.rotate(endpoint, overlapMs);
         if (secret === false) throw notFound();
-        await note('webhook.rotate', actor, endpoint, { overlapMs });
-        return secretAnswer({ endpoint, secret });
+        await auditWebhook('webhook.rotate', actor, endpoint, { overlapMs });
+        return readSecretAnswer({ endpoint, secret });
       },
     }),
     operation({
-      ...byId,
+      ...webhookRoute,
       method: 'delete',
       id: 'removeWebhook',
       summary: 'Removes a webhook with its deliveries.',
@@ -135,7 +139,7 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
       handle: async ({ actor, params: { id } }) => {
         const endpoint = await find(id, actor);
         if (!(await endpoints.delete(endpoint.id))) throw notFound();
-        await note('webhook.remove', actor, endpoint, {});
+        await auditWebhook('webhook.remove', actor, endpoint, {});
       },
     }),
     operation({
@@ -143,7 +147,7 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
       path: '/webhooks/{id}/test',
       id: 'testWebhook',
       subject: 'webhooks',
-      summary: 'Sends a test event, and answers its delivery, which is pending.',
+      summary: 'Sends a test event, and returns its delivery, which is still pending.',
       scopes: [],
       command: 'webhooks test',
       answer: deliverySchema,
@@ -153,7 +157,7 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
         const sent = await outbox.sendTestEvent(id);
         const delivery = sent === undefined ? undefined : await deliveries.find(id, sent);
         if (!delivery) throw notFound();
-        return deliveryAnswer(delivery);
+        return toDeliveryAnswer(delivery);
       },
     }),
     operation({
@@ -161,14 +165,14 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
       path: '/webhooks/{id}/deliveries',
       id: 'listDeliveries',
       subject: 'webhooks',
-      summary: 'Answers the newest deliveries of a webhook.',
+      summary: 'Lists the newest deliveries of a webhook.',
       scopes: ['read'],
       command: 'webhooks deliveries',
       query: deliveriesQuery,
       answer: z.array(deliverySchema),
       handle: async ({ actor, params, query }) => {
         const { id } = await find(params.id, actor);
-        return (await deliveries.list(id, query)).map(deliveryAnswer);
+        return (await deliveries.list(id, query)).map(toDeliveryAnswer);
       },
     }),
     operation({
@@ -176,17 +180,17 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
       path: '/webhooks/{id}/repeat',
       id: 'repeatDeliveries',
       subject: 'webhooks',
-      summary: 'Sends deliveries again: these, or all that were given up.',
+      summary: 'Sends deliveries again: those that `deliveries` names, or else all that were given up.',
       scopes: [],
       command: 'webhooks repeat',
-      body: repetition,
+      body: repeatBody,
       answer: z.object({ repeated: z.number() }),
       handle: async ({ actor, params: { id }, body: { deliveries: ids } }) => {
         const endpoint = await find(id, actor);
         const repeated = await deliveries.repeat(endpoint.id, ids);
         if (repeated === 'unknown') throw notFound();
         if (repeated === 'disabled') throw new ApiFailure(409, 'webhook_disabled', 'Enable this webhook first.');
-        await note('webhook.repeat', actor, endpoint, { repeated });
+        await auditWebhook('webhook.repeat', actor, endpoint, { repeated });
         return { repeated };
       },
     }),
@@ -203,37 +207,45 @@ export function webhookOperations(parts: WebhookParts): Operation[] {
     return endpoint;
   }
 
-  async function visible(actor: Actor): Promise<WebhookEndpoint[]> {
+  async function listVisible(actor: Actor): Promise<WebhookEndpoint[]> {
     if (actor.role === 'admin') return endpoints.list();
     const owned = [...actor.teams].flatMap(([id, role]) => (role === 'owner' ? [`team:${id}` as const] : []));
     return (await Promise.all([`user:${actor.id}` as const, ...owned].map((owner) => endpoints.list(owner)))).flat();
   }
 
-  async function answer(endpoint: WebhookEndpoint): Promise<Webhook> {
-    const [found] = await webhookAnswers(accounts, [endpoint]);
+  async function readAnswer(endpoint: WebhookEndpoint): Promise<Webhook> {
+    const [found] = await toWebhookAnswers(accounts, [endpoint]);
     if (!found) throw notFound();
     return found;
   }
 
-  async function secretAnswer({ endpoint, secret }: WebhookWithSecret): Promise<{ webhook: Webhook; secret: string }> {
-    return { webhook: await answer(endpoint), secret };
+  async function readSecretAnswer({
+    endpoint,
+    secret,
+  }: WebhookWithSecret): Promise<{ webhook: Webhook; secret: string }> {
+    return { webhook: await readAnswer(endpoint), secret };
   }
 
-  /** Records a change. Only the host of the address is recorded, because the rest may be a secret of its receiver. */
-  function note(action: string, actor: Actor, { id, url, owner }: WebhookEndpoint, details: Record<string, unknown>) {
+  /** Writes an entry into the audit trail. It contains only the host of the address, because the rest may be a secret of the receiver. */
+  function auditWebhook(
+    action: string,
+    actor: Actor,
+    { id, url, owner }: WebhookEndpoint,
+    details: Record<string, unknown>,
+  ) {
     const target = { kind: 'webhook', id, name: new URL(url).host };
-    return record(parts, actor, { action, target, details, ofTeam: owner.startsWith('team:') });
+    return writeAudit(parts, actor, { action, target, details, ofTeam: owner.startsWith('team:') });
   }
 }
 
-function ownerOf(kind: 'router' | 'user' | 'team', teamId: string | undefined, userId: string): WebhookOwner {
+function toOwner(kind: 'router' | 'user' | 'team', teamId: string | undefined, userId: string): WebhookOwner {
   if (kind === 'router') return 'router';
   if (kind === 'user') return `user:${userId}`;
   if (teamId === undefined) throw new ApiFailure(400, 'invalid_request', 'Choose a team.', { field: 'teamId' });
   return `team:${teamId}`;
 }
 
-function notCreated(outcome: 'no owner' | 'too many'): ApiFailure {
+function creationFailure(outcome: 'no owner' | 'too many'): ApiFailure {
   if (outcome === 'no owner') return notFound();
   return new ApiFailure(
     409,

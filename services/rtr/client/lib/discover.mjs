@@ -1,7 +1,7 @@
-import { normalizeAddress } from './address-at.mjs';
+import { normalizeAddress } from './normalize-address.mjs';
 import { request, RouterUnreachableError } from './ask.mjs';
 import { ClientError } from './client-error.mjs';
-import { shellWord } from './programs/shell-word.mjs';
+import { quoteShellWord } from './programs/shell-word.mjs';
 import { withParents } from './router-address.mjs';
 
 /**
@@ -16,14 +16,14 @@ import { withParents } from './router-address.mjs';
  */
 
 /**
- * Finds the endpoints of a router (RFC 8414) at an address, or at one with a shorter path.
+ * Finds the endpoints of a router (RFC 8414) at an address, or at the same address with a shorter path.
  * @param {string} entered address as `routerAddress` returns it
  * @returns {Promise<Endpoints>}
  */
 export async function discover(entered) {
   for (const router of withParents(entered)) {
-    const found = await find(router);
-    if (found) return endpointsOf(router, found);
+    const found = await findDocument(router);
+    if (found) return toEndpoints(router, found);
   }
   throw new ClientError(`${entered} is no Model Router.`);
 }
@@ -32,12 +32,12 @@ export async function discover(entered) {
  * Reads the document at the well-known path below an address. Returns undefined if it is not the document of a router.
  * @param {string} router
  */
-async function find(router) {
+async function findDocument(router) {
   const { status, text } = await request(`${router}/.well-known/oauth-authorization-server`);
   if (status >= 500)
     throw new RouterUnreachableError(`${router} cannot answer now (status ${status}). Try again soon.`);
   if (status !== 200) return undefined;
-  const found = findObject(text);
+  const found = parseObject(text);
   const { device_authorization_endpoint: device, token_endpoint: token } = found;
   return typeof device === 'string' && typeof token === 'string' ? { ...found, device, token } : undefined;
 }
@@ -46,7 +46,7 @@ async function find(router) {
  * @param {string} text
  * @returns {Record<string, unknown>} empty for a text that is not JSON
  */
-function findObject(text) {
+function parseObject(text) {
   try {
     return Object(JSON.parse(text));
   } catch {
@@ -59,24 +59,24 @@ function findObject(text) {
  * @param {Record<string, unknown> & { device: string, token: string }} found
  * @returns {Endpoints}
  */
-function endpointsOf(router, found) {
+function toEndpoints(router, found) {
   const { origin } = new URL(router);
   /** @param {string} value */
-  const own = (value) => {
+  const requireOwnAddress = (value) => {
     const address = normalizeAddress(value, origin);
     if (address !== undefined) return address;
-    const named = URL.canParse(value) ? shellWord(new URL(value).origin) : 'the address that its operator names';
+    const named = URL.canParse(value) ? quoteShellWord(new URL(value).origin) : 'the address that its operator names';
     throw new ClientError(`${router} says that its address is another one. If that is right: rtr login ${named}`);
   };
   const { issuer, device, token, revocation_endpoint: revocation } = found;
   // RFC 8414, section 3.3, demands this check.
-  if (typeof issuer === 'string') own(issuer);
+  if (typeof issuer === 'string') requireOwnAddress(issuer);
   return {
     router,
-    device: own(device),
-    token: own(token),
-    revocation: typeof revocation === 'string' ? own(revocation) : undefined,
-    apis: apisOf(found, origin),
+    device: requireOwnAddress(device),
+    token: requireOwnAddress(token),
+    revocation: typeof revocation === 'string' ? requireOwnAddress(revocation) : undefined,
+    apis: readApis(found, origin),
   };
 }
 
@@ -85,7 +85,7 @@ function endpointsOf(router, found) {
  * @param {string} origin
  * @returns {Record<string, string>}
  */
-function apisOf({ model_router_apis: named }, origin) {
+function readApis({ model_router_apis: named }, origin) {
   const apis = Object.entries(Object(named)).flatMap(([name, value]) => {
     const address = normalizeAddress(value, origin);
     // Paths are appended to the address.

@@ -1,6 +1,6 @@
 import { RouterUnreachableError } from './ask.mjs';
 import { ClientError } from './client-error.mjs';
-import { accepts, OAuthAnswer, refreshTokens } from './router-api.mjs';
+import { acceptsToken, OAuthError, refreshTokens } from './router-api.mjs';
 import { fileOf, readSignIn, updateSignIn } from './store/sign-ins.mjs';
 import { withLock } from './store/with-lock.mjs';
 
@@ -12,34 +12,34 @@ const signals = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 
 /**
  * Returns the sign-in with an access token that is valid for two more minutes. The router is asked whether it accepts the token, because
- * Claude Code runs this again when a token was refused. One process at a time refreshes the token. While the router is unreachable, any
- * token that has not expired is returned.
+ * Claude Code runs `rtr token` again after a token was refused. One process at a time refreshes the token. While the router is unreachable,
+ * any token that has not expired is returned.
  * @param {string} [router] default: the router that was signed in to last
  * @returns {Promise<import('./store/sign-ins.mjs').SignIn>}
  */
 export async function ensureFreshSignIn(router) {
-  const known = readSignIn(router);
-  if (lasts(known, freshMs) && (await isAccepted(known))) return known;
-  const refreshed = await withoutSignals(() => withLock(fileOf(known.router, 'lock'), () => refresh(known)));
+  const stored = readSignIn(router);
+  if (isValidFor(stored, freshMs) && (await isAccepted(stored))) return stored;
+  const refreshed = await withoutSignals(() => withLock(fileOf(stored.router, 'lock'), () => refresh(stored)));
   if (refreshed) return refreshed;
-  const latest = readSignIn(known.router);
-  if (lasts(latest, 0)) return latest;
+  const latest = readSignIn(stored.router);
+  if (isValidFor(latest, 0)) return latest;
   throw new ClientError('Another process has been refreshing the token for too long. Try again.');
 }
 
 /** @param {import('./store/sign-ins.mjs').SignIn} before */
 async function refresh({ router, refreshToken: before }) {
-  const known = readSignIn(router);
+  const stored = readSignIn(router);
   // Another process may have refreshed the token in the meantime.
-  if (known.refreshToken !== before && lasts(known, freshMs)) return known;
+  if (stored.refreshToken !== before && isValidFor(stored, freshMs)) return stored;
   try {
-    const { accessToken, expiresAt, refreshToken } = await refreshTokens(known.tokenEndpoint, known.refreshToken);
-    const next = { ...known, accessToken, expiresAt, refreshToken };
-    // A new sign-in may have replaced this one in the meantime. It has then ended this one at the router.
-    return updateSignIn(next, known.refreshToken) ? next : readSignIn(router);
+    const { accessToken, expiresAt, refreshToken } = await refreshTokens(stored.tokenEndpoint, stored.refreshToken);
+    const next = { ...stored, accessToken, expiresAt, refreshToken };
+    // A new sign-in may have replaced this one in the meantime, and has then ended this one at the router.
+    return updateSignIn(next, stored.refreshToken) ? next : readSignIn(router);
   } catch (error) {
-    if (error instanceof RouterUnreachableError && lasts(known, 0)) return known;
-    if (!(error instanceof OAuthAnswer)) throw error;
+    if (error instanceof RouterUnreachableError && isValidFor(stored, 0)) return stored;
+    if (!(error instanceof OAuthError)) throw error;
     throw new ClientError(
       error.code === 'invalid_grant'
         ? `You are signed out of ${router}. Sign in again with: rtr login ${router}`
@@ -50,7 +50,7 @@ async function refresh({ router, refreshToken: before }) {
 
 /** @param {import('./store/sign-ins.mjs').SignIn} signIn */
 async function isAccepted({ apis: { openai }, accessToken }) {
-  return openai === undefined || accepts(`${openai}/v1/models`, accessToken);
+  return openai === undefined || acceptsToken(`${openai}/v1/models`, accessToken);
 }
 
 /**
@@ -71,7 +71,7 @@ async function withoutSignals(task) {
  * @param {{ expiresAt: number }} signIn
  * @param {number} ms
  */
-function lasts({ expiresAt }, ms) {
+function isValidFor({ expiresAt }, ms) {
   return expiresAt - Date.now() > ms;
 }
 

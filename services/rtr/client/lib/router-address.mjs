@@ -4,12 +4,12 @@ const loopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
 /**
  * Returns the address of a router as it is stored, without a slash at its end. An address without a scheme gets `https`, or `http` if it is
- * one of this machine.
+ * an address of this machine.
  * @param {string} entered
  * @returns {string}
  * @throws {ClientError} for an address to which tokens must not be sent
  */
-export function routerAddress(entered) {
+export function toRouterAddress(entered) {
   const hasScheme = /^[a-z][\w+.-]*:\/\//i.test(entered);
   const isLocal = /^(?:localhost|127\.|\[::1\])/.test(entered);
   const whole = hasScheme ? entered : `${isLocal ? 'http' : 'https'}://${entered}`;

@@ -1,21 +1,22 @@
-import { normalizeAddress } from './address-at.mjs';
+import { normalizeAddress } from './normalize-address.mjs';
 import { request, parse, RouterUnreachableError } from './ask.mjs';
 import { ClientError } from './client-error.mjs';
 import { printable } from './printable.mjs';
 import { send } from './send.mjs';
 
-const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
+const deviceGrantType = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /**
  * The answer to a successful request for tokens.
- * @typedef {object} Grant
+ * @typedef {object} SignInTokens
  * @property {string} accessToken
  * @property {number} expiresAt ms since 1970
  * @property {string} refreshToken
  * @property {string | undefined} email
  */
 
-export class OAuthAnswer extends Error {
+/** Thrown when the router answers with an OAuth error, such as `access_denied`. */
+export class OAuthError extends Error {
   /**
    * @param {string} code
    * @param {string} message
@@ -29,9 +30,9 @@ export class OAuthAnswer extends Error {
 /**
  * Begins a sign-in (RFC 8628).
  * @param {import('./discover.mjs').Endpoints} endpoints
- * @param {string} name name of this program on the page
+ * @param {string} name name of this program on the page where the person approves the sign-in
  */
-export async function beginDevice({ device }, name) {
+export async function beginSignIn({ device }, name) {
   const answer = await postForm(device, { client_id: name });
   const { device_code: deviceCode, user_code: userCode, verification_uri: page, ...others } = answer;
   if (typeof deviceCode !== 'string' || typeof userCode !== 'string' || typeof page !== 'string') {
@@ -55,22 +56,24 @@ export async function beginDevice({ device }, name) {
 }
 
 /**
+ * Requests the tokens of a sign-in.
  * @param {import('./discover.mjs').Endpoints} endpoints
- * @param {{ name: string, deviceCode: string }} begun `name` must be that of `beginDevice`
- * @returns {Promise<Grant>}
+ * @param {{ name: string, deviceCode: string }} begun the name given to `beginSignIn`, and the code that it returned
+ * @returns {Promise<SignInTokens>}
+ * @throws {OAuthError} `authorization_pending` until the person has approved the sign-in
  */
-export async function claimDevice({ token }, { name, deviceCode }) {
-  return readGrant(await postForm(token, { grant_type: deviceGrant, device_code: deviceCode, client_id: name }));
+export async function requestTokens({ token }, { name, deviceCode }) {
+  return readTokens(await postForm(token, { grant_type: deviceGrantType, device_code: deviceCode, client_id: name }));
 }
 
 /**
  * @param {string} tokenEndpoint
  * @param {string} refreshToken
- * @returns {Promise<Grant>}
+ * @returns {Promise<SignInTokens>}
  */
 export async function refreshTokens(tokenEndpoint, refreshToken) {
   const fields = { grant_type: 'refresh_token', refresh_token: refreshToken };
-  return readGrant(await postForm(tokenEndpoint, fields, refreshMs));
+  return readTokens(await postForm(tokenEndpoint, fields, refreshMs));
 }
 
 /**
@@ -91,11 +94,11 @@ const checkMs = 1_500;
 const refreshMs = 3_500;
 
 /**
- * Whether the router accepts an access token. Also true while the router is unreachable.
+ * Whether the router accepts an access token. True also if the router cannot be reached.
  * @param {string} url an address of the router that needs a token
  * @param {string} accessToken
  */
-export async function accepts(url, accessToken) {
+export async function acceptsToken(url, accessToken) {
   const headers = { authorization: `Bearer ${accessToken}` };
   try {
     const { status } = await send(url, { headers, headOnly: true, timeoutMs: checkMs });
@@ -131,14 +134,14 @@ async function postForm(url, fields, timeoutMs) {
   if (status >= 500 || typeof error !== 'string') {
     throw new RouterUnreachableError(`${new URL(url).origin} cannot answer now (status ${status}). Try again soon.`);
   }
-  throw new OAuthAnswer(error, printable(typeof description === 'string' ? description : error));
+  throw new OAuthError(error, printable(typeof description === 'string' ? description : error));
 }
 
 /**
  * @param {Record<string, unknown>} answer
- * @returns {Grant}
+ * @returns {SignInTokens}
  */
-function readGrant({ access_token: accessToken, refresh_token: refreshToken, expires_in: seconds, email }) {
+function readTokens({ access_token: accessToken, refresh_token: refreshToken, expires_in: seconds, email }) {
   if (!isToken(accessToken) || !isToken(refreshToken) || typeof seconds !== 'number') {
     throw new ClientError('The router answered with something else than tokens.');
   }

@@ -8,15 +8,15 @@ import { programNames } from './programs/programs.mjs';
 
 const help = `Usage: rtr <command>
 
-  login <url>        sign in to the router at this address; the last one is the default
+  login <url>        sign in to the router at this address; the last router is the default
       --no-browser   only show the address of the page, do not open it
   token              print an access token for the router, fresh for two minutes at least
   env <program>      print the settings of a program: ${programNames.join(', ')}
-      --write        write them into its settings file, and keep the file as it was first as <file>.before-rtr
-      --shell <name> of variables: sh (the default), fish or powershell
+      --write        write them into the program's settings file; its first version is kept as <file>.before-rtr
+      --shell <name> the shell to print variables for: sh (the default), fish or powershell
   logout             sign out, at the router too
 
-  --router <url>     for token, env and logout: another router than the default one
+  --router <url>     for token, env and logout: another router than the default
 
 Exit codes: 0 done, 1 not done, 2 used wrongly.
 `;
@@ -28,7 +28,7 @@ Exit codes: 0 done, 1 not done, 2 used wrongly.
  */
 export async function runClient(words) {
   try {
-    return await run(words);
+    return await runCommand(words);
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
     process.stderr.write(`${error.message}\n`);
@@ -37,41 +37,41 @@ export async function runClient(words) {
 }
 
 /** @param {readonly string[]} words */
-async function run([command = '', ...words]) {
+async function runCommand([command = '', ...words]) {
   if (words.some((word) => word === '--help' || word === '-h')) {
     process.stdout.write(help);
     return 0;
   }
   switch (command) {
     case 'login': {
-      const { values, positionals } = read(words, { 'no-browser': { type: 'boolean' } });
-      await login(one(positionals, 'the address of a router'), { opensBrowser: values['no-browser'] !== true });
+      const { values, positionals } = parseOptions(words, { 'no-browser': { type: 'boolean' } });
+      await login(requireOne(positionals, 'the address of a router'), { opensBrowser: values['no-browser'] !== true });
       return 0;
     }
     case 'token': {
-      const { values, positionals } = read(words, { router: { type: 'string' } });
-      none(positionals);
-      await printToken(text(values['router']));
+      const { values, positionals } = parseOptions(words, { router: { type: 'string' } });
+      requireNone(positionals);
+      await printToken(toText(values['router']));
       return 0;
     }
     case 'env': {
-      const { values, positionals } = read(words, {
+      const { values, positionals } = parseOptions(words, {
         router: { type: 'string' },
         write: { type: 'boolean' },
         shell: { type: 'string' },
       });
-      const program = one(positionals, `a program: ${programNames.join(', ')}`);
+      const program = requireOne(positionals, `a program: ${programNames.join(', ')}`);
       await printSettings(program, {
-        router: text(values['router']),
+        router: toText(values['router']),
         writes: values['write'] === true,
-        shell: text(values['shell']),
+        shell: toText(values['shell']),
       });
       return 0;
     }
     case 'logout': {
-      const { values, positionals } = read(words, { router: { type: 'string' } });
-      none(positionals);
-      return logout(text(values['router']));
+      const { values, positionals } = parseOptions(words, { router: { type: 'string' } });
+      requireNone(positionals);
+      return logout(toText(values['router']));
     }
     case '':
     case 'help':
@@ -88,7 +88,7 @@ async function run([command = '', ...words]) {
  * @param {readonly string[]} words
  * @param {Record<string, { type: 'boolean' | 'string' }>} options
  */
-function read(words, options) {
+function parseOptions(words, options) {
   try {
     return parseArgs({ args: [...words], options, allowPositionals: true });
   } catch (error) {
@@ -100,17 +100,17 @@ function read(words, options) {
  * @param {readonly string[]} positionals
  * @param {string} what
  */
-function one([first, ...others], what) {
+function requireOne([first, ...others], what) {
   if (first === undefined || others.length > 0) throw new ClientError(`Name ${what}. See: rtr --help`, 2);
   return first;
 }
 
 /** @param {readonly string[]} positionals */
-function none(positionals) {
+function requireNone(positionals) {
   if (positionals.length > 0) throw new ClientError(`${positionals[0]} is too much. See: rtr --help`, 2);
 }
 
 /** @param {unknown} value */
-function text(value) {
+function toText(value) {
   return typeof value === 'string' ? value : undefined;
 }

@@ -5,7 +5,7 @@ import { request as requestHttps } from 'node:https';
 const defaultTimeoutMs = 5_000;
 
 /** Maximum number of characters of an answer. */
-const maxBytes = 4 * 1024 * 1024;
+const maxLength = 4 * 1024 * 1024;
 
 /**
  * @typedef {object} Outgoing
@@ -16,7 +16,7 @@ const maxBytes = 4 * 1024 * 1024;
  */
 
 /**
- * Sends a request and returns the answer, whatever its status. Follows no redirect. (`fetch` is not used, because that of Node 20 may never
+ * Sends a request and returns the answer, whatever its status. Follows no redirect. (`fetch` is not used, because in Node 20 it may never
  * settle if the connection is closed at once.)
  * @param {string} url
  * @param {Outgoing} [outgoing]
@@ -38,7 +38,7 @@ export function send(url, { headers = {}, form, headOnly = false, timeoutMs = de
       answer.setEncoding('utf8');
       answer.on('data', (chunk) => {
         text += chunk;
-        if (text.length > maxBytes) sent.destroy(new Error('the answer is too long'));
+        if (text.length > maxLength) sent.destroy(new Error('the answer is too long'));
       });
       answer.once('error', reject);
       answer.once('end', () => resolve({ status: answer.statusCode ?? 0, text }));

@@ -4,8 +4,8 @@ import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { Tier } from '#shared/core/tier.ts';
 
 /*
- * The fields of the Admin API's answers that the command line reads. The API's document describes all of its fields. Times are milliseconds
- * since 1970.
+ * The fields of the Admin API's answers that the command line reads. The OpenAPI document of the API describes all fields. Times are
+ * milliseconds since 1970.
  */
 
 export interface Person {
@@ -24,7 +24,7 @@ export interface Person {
   provider?: string;
 }
 
-/** The switch that has requests recorded. */
+/** The switch by which requests are recorded. */
 export interface RecordingState {
   of: 'key' | 'team';
   by?: string;

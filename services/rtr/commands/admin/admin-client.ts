@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request, type Dispatcher } from 'undici';
 import { CallError } from '../client/call-error.ts';
-import { pathSegment } from '../path-segment.ts';
-import { bareAddress } from '../client/bare-address.ts';
-import { unreachableError } from '../client/unreachable.ts';
-import { refusalError } from './refusal-sentence.ts';
+import { toPathSegment } from '../path-segment.ts';
+import { toBareAddress } from '../client/bare-address.ts';
+import { createUnreachableError } from '../client/unreachable.ts';
+import { toCallError } from './refusal-error.ts';
 
-/** Milliseconds to wait for the beginning of an answer, or for the next piece of it. */
+/** Milliseconds to wait for the beginning of an answer, or for its next piece. */
 const defaultTimeoutMs = 30_000;
 
 /** Number of items of a list that one request gets. */
 const pageSize = 500;
 
 /** Maximum number of times that a request is sent. */
-const maxAttempts = 4;
+const maxTries = 4;
 /** A request is repeated only if the router's `retry-after` is at most this. */
 const maxWaitSeconds = 5;
 
@@ -21,18 +21,18 @@ const maxWaitSeconds = 5;
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
 export interface AdminClientOptions {
-  /** Address of the router, such as `http://127.0.0.1:8484`, also with the path of one of its APIs. */
+  /** Address of the router, such as `http://127.0.0.1:8484`. It may have the path of one of the router's APIs. */
   url: string;
   token: () => Promise<string>;
   /** Error message for a token that the router rejects. */
   unknownTokenMessage: string;
-  /** Milliseconds to wait for the beginning of an answer, or for the next piece of it. Default: 30 s. */
+  /** Milliseconds to wait for the beginning of an answer, or for its next piece. Default: 30 s. */
   timeoutMs?: number;
   /** Sends the requests; default: the global dispatcher. */
   dispatcher?: Dispatcher;
 }
 
-/** An answer, and the revision of the object in it, which a request that changes the object sends back. */
+/** An answer, and the revision of the object that the answer contains. A request that changes the object sends the revision back. */
 export interface WithRevision<Answer> {
   value: Answer;
   /** The revision, such as `"7"`; undefined if the operation returns none. */
@@ -62,7 +62,7 @@ export class AdminClient {
   }: AdminClientOptions) {
     this.#timeoutMs = timeoutMs;
     this.#dispatcher = dispatcher;
-    this.url = bareAddress(url);
+    this.url = toBareAddress(url);
     this.#token = token;
     this.#unknownToken = unknownToken;
   }
@@ -91,17 +91,17 @@ export class AdminClient {
    */
   async *list<Item>(path: string, query: Query = {}, limit = Infinity): AsyncGenerator<Item> {
     let cursor: string | undefined;
-    let left = limit;
+    let remaining = limit;
     do {
-      const limit = Math.min(left, pageSize);
+      const limit = Math.min(remaining, pageSize);
       const page = await this.get<{ data: Item[]; next?: string }>(path, { ...query, limit, cursor });
       yield* page.data;
-      left -= page.data.length;
+      remaining -= page.data.length;
       cursor = page.next;
-    } while (cursor !== undefined && left > 0);
+    } while (cursor !== undefined && remaining > 0);
   }
 
-  async all<Item>(path: string, query: Query = {}): Promise<Item[]> {
+  async listAll<Item>(path: string, query: Query = {}): Promise<Item[]> {
     const items: Item[] = [];
     for await (const item of this.list<Item>(path, query)) items.push(item);
     return items;
@@ -112,7 +112,9 @@ export class AdminClient {
     return (await this.#ask('GET', path, { query })).body;
   }
 
-  /** Sends a request. Repeats it if the router answers with `retry-after`, except a POST request, which could create a second object. */
+  /**
+   * Sends a request. Repeats it if the router answers with `retry-after`. Never repeats a POST request: it could create a second object.
+   */
   async #ask(method: Dispatcher.HttpMethod, path: string, options: RequestOptions): Promise<Dispatcher.ResponseData> {
     for (let attempt = 1; ; attempt += 1) {
       const answer = await this.#sendOnce(method, path, options);
@@ -120,9 +122,9 @@ export class AdminClient {
       if (statusCode < 300) return answer;
       const text = await body.text().catch(() => '');
       const wait = Number(headers['retry-after']);
-      if (method === 'POST' || attempt === maxAttempts || !(wait <= maxWaitSeconds)) {
+      if (method === 'POST' || attempt === maxTries || !(wait <= maxWaitSeconds)) {
         const refusal = { status: statusCode, text, headers, url: this.url, path, unknownToken: this.#unknownToken };
-        throw refusalError(refusal);
+        throw toCallError(refusal);
       }
       await sleep(wait * 1_000);
     }
@@ -164,7 +166,7 @@ export class AdminClient {
   }
 
   #unreachable(cause: unknown): CallError {
-    return unreachableError(this.url, { settings: 'RTR_URL (or --router)', timeoutMs: this.#timeoutMs }, cause);
+    return createUnreachableError(this.url, { settings: 'RTR_URL (or --router)', timeoutMs: this.#timeoutMs }, cause);
   }
 }
 
@@ -173,5 +175,5 @@ export class AdminClient {
  * @throws RouterError `invalid_request` for a parameter that cannot be a segment, see `pathSegment`
  */
 export function pathOf(texts: TemplateStringsArray, ...values: readonly (string | number)[]): string {
-  return texts.reduce((path, text, index) => `${path}${pathSegment(values[index - 1] ?? '')}${text}`);
+  return texts.reduce((path, text, index) => `${path}${toPathSegment(values[index - 1] ?? '')}${text}`);
 }

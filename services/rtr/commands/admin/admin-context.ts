@@ -26,7 +26,7 @@ export type RunAdminCommand = (
 
 /**
  * Adds a command with the options that all commands on the Admin API have.
- * @param words its name and arguments, such as `show <user>`
+ * @param words the name and arguments of the command, such as `show <user>`
  */
 export function addCommand(parent: Command, words: string, description: string): Command {
   return withAdminOptions(parent.command(words).description(description));

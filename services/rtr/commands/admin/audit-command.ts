@@ -1,12 +1,12 @@
 import { Command } from 'commander';
-import { wholeNumber } from '../whole-number.ts';
+import { createWholeNumberParser } from '../whole-number.ts';
 import type { AdminClient, Query } from './admin-client.ts';
 import { addCommand, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
-import { changeText } from './audit-change.ts';
+import { describeChange } from './describe-change.ts';
 import { findParty, findPerson } from './find-party.ts';
-import { minuteText, printList } from './print-answers.ts';
+import { formatMinute, printList } from './print-answers.ts';
 import { withSpan } from './usage-options.ts';
-import { formatOf, formatOption, writeFile, type FileOptions } from './write-file.ts';
+import { readFormat, createFormatOption, downloadFile, type FileOptions } from './download-file.ts';
 
 interface AuditEntry {
   id: string;
@@ -29,29 +29,36 @@ interface AuditOptions extends AdminOptions {
 export function auditCommand(run: RunAdminCommand): Command {
   const command = new Command('audit').description('see who changed what');
   withFilters(addCommand(command, 'list', 'list changes, newest first'))
-    .option('--limit <count>', 'how many at most', wholeNumber(1, 100_000), 50)
+    .option('--limit <count>', 'how many at most', createWholeNumberParser(1, 100_000), 50)
     .action((options: AuditOptions & { limit: number }) =>
       run(options, async (context) => {
         const { client } = context;
-        const found = client.list<AuditEntry>('/audit', await queryOf(client, options), options.limit);
+        const found = client.list<AuditEntry>('/audit', await toQuery(client, options), options.limit);
         await printList(context, found, {
           head: ['AT (UTC)', 'WHO', 'ACTION', 'WHAT', 'FROM', 'CHANGED'],
           row: (entry) => {
             const { at, actor, action, target } = entry;
             const what = target ? `${target.kind} ${target.name || target.id}` : '-';
-            return [minuteText(at), actor?.name ?? 'nobody', action, what, placeOf(entry), changeText(entry.details)];
+            return [
+              formatMinute(at),
+              actor?.name ?? 'nobody',
+              action,
+              what,
+              formatPlace(entry),
+              describeChange(entry.details),
+            ];
           },
           none: 'There are no such changes.',
         });
       }),
     );
   withFilters(addCommand(command, 'export', 'write changes as a file, newest first'))
-    .addOption(formatOption())
+    .addOption(createFormatOption())
     .option('--out <file>', 'path of the file; the standard output without it')
     .action((options: AuditOptions & FileOptions) =>
       run(options, async (context) => {
-        const query = { format: formatOf(options), ...(await queryOf(context.client, options)) };
-        await writeFile(context, '/audit/export', query, options.out);
+        const query = { format: readFormat(options), ...(await toQuery(context.client, options)) };
+        await downloadFile(context, '/audit/export', query, options.out);
       }),
     );
   return command;
@@ -60,11 +67,11 @@ export function auditCommand(run: RunAdminCommand): Command {
 function withFilters(command: Command): Command {
   return withSpan(command, 'all that is kept without it')
     .option('--actor <who>', 'by the person with this address, or by the person or the admin token with this id')
-    .option('--action <action>', 'an action, or a group of them as key.*')
+    .option('--action <action>', 'an action, or a group of actions such as key.*')
     .option('--target <what>', 'of user:<address>, team:<name>, key:<id>, or another id');
 }
 
-async function queryOf(client: AdminClient, { actor, action, target, from, to }: AuditOptions): Promise<Query> {
+async function toQuery(client: AdminClient, { actor, action, target, from, to }: AuditOptions): Promise<Query> {
   return {
     actor: actor?.includes('@') === true ? (await findPerson(client, actor)).id : actor,
     action,
@@ -76,7 +83,7 @@ async function queryOf(client: AdminClient, { actor, action, target, from, to }:
   };
 }
 
-function placeOf({ from = {} }: AuditEntry): string {
+function formatPlace({ from = {} }: AuditEntry): string {
   const { address, token, commandLine } = from;
   const parts = [address, commandLine, token && `token ${token.name}`];
   return parts.filter((part) => part !== undefined).join(', ') || '-';

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { tableLines } from '../table-lines.ts';
+import { toTableLines } from '../table-lines.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
-import { minuteText, printDone, printList } from './print-answers.ts';
+import { formatMinute, printDone, printList } from './print-answers.ts';
 
 interface Background {
   queues: { name: string; waiting: number; active: number; delayed: number }[];
@@ -15,11 +15,11 @@ interface Backlog {
 }
 
 export function backgroundCommand(run: RunAdminCommand): Command {
-  const command = new Command('background').description('see work that nobody waits for, and have it tried again');
-  addCommand(command, 'show', 'show the queues, and the jobs that have failed and are tried again').action(
+  const command = new Command('background').description('see background work, and try failed jobs again');
+  addCommand(command, 'show', 'show the queues, and the failed jobs that will be tried again').action(
     (options: AdminOptions) => run(options, showBackground),
   );
-  addCommand(command, 'repeat', 'have a job that has failed tried now')
+  addCommand(command, 'repeat', 'try a failed job again now')
     .argument('<queue>', 'name of the queue')
     .argument('<job>', 'id of the job')
     .action((queue: string, id: string, options: AdminOptions) =>
@@ -30,7 +30,7 @@ export function backgroundCommand(run: RunAdminCommand): Command {
         printDone(context, { queue, id, ...value }, sentence);
       }),
     );
-  addCommand(command, 'webhooks', 'list the webhooks to which events are on their way, or were given up').action(
+  addCommand(command, 'webhooks', 'list the webhooks with events that are on their way or were given up').action(
     (options: AdminOptions) =>
       run(options, async (context) =>
         printList(context, await context.client.get<Backlog[]>('/background/webhooks'), {
@@ -54,10 +54,10 @@ async function showBackground({ client, print, json }: AdminContext): Promise<vo
   if (json) return print(JSON.stringify(background));
   const { queues, failing } = background;
   const counts = queues.map(({ name, waiting, active, delayed }) => [name, ...[waiting, active, delayed].map(String)]);
-  for (const line of tableLines([['QUEUE', 'WAITING', 'ACTIVE', 'DELAYED'], ...counts])) print(line);
+  for (const line of toTableLines([['QUEUE', 'WAITING', 'ACTIVE', 'DELAYED'], ...counts])) print(line);
   if (failing.length === 0) return print('No job fails.');
   const rows = failing.map(({ queue, id, failures, lastAt, reason }) => {
-    return [queue, id, String(failures), minuteText(lastAt), reason];
+    return [queue, id, String(failures), formatMinute(lastAt), reason];
   });
-  for (const line of tableLines([['QUEUE', 'JOB', 'FAILURES', 'LAST (UTC)', 'REASON'], ...rows])) print(line);
+  for (const line of toTableLines([['QUEUE', 'JOB', 'FAILURES', 'LAST (UTC)', 'REASON'], ...rows])) print(line);
 }

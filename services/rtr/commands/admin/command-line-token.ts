@@ -1,7 +1,7 @@
 import type { AdminTokenRecord } from '#shared/accounts/admin-tokens/admin-token.ts';
 import type { AdminTokenStore } from '#shared/accounts/admin-tokens/admin-token-store.ts';
 import { UpError } from '../../up/up-error.ts';
-import { thisCommandLine } from '../this-command-line.ts';
+import { readCommandLine } from '../read-command-line.ts';
 
 /** Milliseconds from the creation of a token until it expires. */
 const validMs = 300_000;
@@ -14,7 +14,7 @@ const usedMs = 240_000;
  */
 export class CommandLineToken {
   readonly #store: Pick<AdminTokenStore, 'create' | 'remove'>;
-  readonly #made: AdminTokenRecord[] = [];
+  readonly #createdTokens: AdminTokenRecord[] = [];
   #current: { raw: string; until: number } | undefined;
 
   constructor(store: Pick<AdminTokenStore, 'create' | 'remove'>) {
@@ -28,18 +28,18 @@ export class CommandLineToken {
   async current(): Promise<string> {
     if (this.#current && Date.now() < this.#current.until) return this.#current.raw;
     const now = Date.now();
-    const { commandLine: madeAt } = thisCommandLine();
+    const { commandLine: madeAt } = readCommandLine();
     const wanted = { name: 'rtr', scopes: ['admin'], expiresAt: now + validMs, madeAt, isForCommand: true } as const;
     const created = await this.#store.create(wanted);
     if (typeof created === 'string')
       throw new UpError('There are 100 admin tokens of command lines already: revoke some with rtr tokens revoke.');
-    this.#made.push(created.record);
+    this.#createdTokens.push(created.record);
     this.#current = { raw: created.raw, until: now + usedMs };
     return created.raw;
   }
 
   /** Deletes the created tokens. A token that cannot be deleted expires within five minutes. */
   async remove(): Promise<void> {
-    await Promise.allSettled(this.#made.map((token) => this.#store.remove(token)));
+    await Promise.allSettled(this.#createdTokens.map((token) => this.#store.remove(token)));
   }
 }

@@ -23,12 +23,12 @@ export async function findPerson(client: AdminClient, text: string): Promise<Per
 export async function findReceiver(client: AdminClient, text: string): Promise<Person> {
   const person = await findPerson(client, text);
   if (text.includes('@') && !person.emailConfirmed)
-    throw new RouterError('invalid_request', `${unconfirmed(person)} Or name them by this id.`);
+    throw new RouterError('invalid_request', `${unconfirmedMessage(person)} Or name them by this id.`);
   return person;
 }
 
-/** Returns the sentence about a person whose address nobody has confirmed. */
-export function unconfirmed({ id, email }: Person): string {
+/** Returns the error message for a person whose address nobody has confirmed. */
+export function unconfirmedMessage({ id, email }: Person): string {
   return `The person with the address ${email} has typed it in, and nobody has confirmed that it is theirs. Make sure who it is, then confirm it: rtr users rename ${id} --email ${email}.`;
 }
 
@@ -45,7 +45,7 @@ export async function findTeam(client: AdminClient, text: string): Promise<Team>
     });
     if (team) return team;
   }
-  const found = await client.all<Team>('/teams', { name: text });
+  const found = await client.listAll<Team>('/teams', { name: text });
   const [only] = found;
   if (!only) throw new RouterError('not_found', `There is no team ${text}.`);
   if (found.length === 1) return only;
@@ -59,8 +59,8 @@ export type FoundParty =
   | { kind: 'key'; path: string; name: string; value: Key };
 
 /**
- * Finds the party named by `user:<address>`, `team:<name>` or `key:<id>`.
- * @param isReceiver whether the party is about to get something
+ * Finds the party that a text such as `user:<address>`, `team:<name>` or `key:<id>` names.
+ * @param isReceiver whether the party is about to get something, such as a limit
  * @throws RouterError `invalid_request` for a text of another form
  * @throws as `findPerson`, `findReceiver` and `findTeam`
  */

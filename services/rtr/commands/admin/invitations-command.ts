@@ -4,7 +4,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { pathOf, type AdminClient } from './admin-client.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { findTeam } from './find-party.ts';
-import { dayText, printDone, printList } from './print-answers.ts';
+import { formatDay, printDone, printList } from './print-answers.ts';
 
 interface Invitation {
   id: string;
@@ -21,12 +21,18 @@ export function invitationsCommand(run: RunAdminCommand): Command {
     run(options, (context) =>
       printList(context, context.client.list<Invitation>('/invitations'), {
         head: ['ID', 'ADDRESS', 'ROLE', 'CREATED', 'EXPIRES'],
-        row: ({ id, email, role, createdAt, expiresAt }) => [id, email, role, dayText(createdAt), dayText(expiresAt)],
+        row: ({ id, email, role, createdAt, expiresAt }) => [
+          id,
+          email,
+          role,
+          formatDay(createdAt),
+          formatDay(expiresAt),
+        ],
         none: 'There are no open invitations.',
       }),
     ),
   );
-  addCommand(command, 'create', 'invite somebody, and print the link to send them')
+  addCommand(command, 'create', 'invite somebody, and print the link to send to them')
     .argument('<address>', 'email address of the person')
     .addOption(new Option('--role <role>', 'role of the person').choices(userRoles).default('member'))
     .option('--team <team>', 'name or id of a team that they join')
@@ -58,7 +64,7 @@ async function invite(
   printDone(
     context,
     { ...invitation, link },
-    `${invitation.email} is invited until ${dayText(invitation.expiresAt)} with this link, shown only this once: ${link}`,
+    `${invitation.email} is invited until ${formatDay(invitation.expiresAt)} with this link, shown only this once: ${link}`,
   );
 }
 

@@ -3,7 +3,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { Key } from './admin-answers.ts';
 import { noneAsNull, type OrNone } from './named-values.ts';
-import { changedLimits, recordsChange, type RecordsOption } from './party-settings.ts';
+import { mergeLimits, readRecordingChange, type RecordsOption } from './party-settings.ts';
 
 export interface KeySettings {
   class?: PriorityClass;
@@ -19,15 +19,20 @@ export interface NewKeyOptions extends KeySettings {
   name: string;
   user?: string;
   team?: string;
+  /** Whether the key is for the person who made the admin token. */
   own?: true;
 }
 
 /**
- * Returns the settings that the options name, in the form of the Admin API.
+ * Returns the settings that were given as options, in the shape of a request of the Admin API.
+ * @param current the key as it is
  * @throws RouterError `invalid_request`
  */
-export function keyChange(now: Pick<Key, 'limits'>, options: KeySettings & RecordsOption): Record<string, unknown> {
-  const { class: priority, weight, models, tiers, tools, expires, limit, records } = options;
+export function readKeyChange(
+  current: Pick<Key, 'limits'>,
+  options: KeySettings & RecordsOption,
+): Record<string, unknown> {
+  const { class: priority, weight, models, tiers, tools, expires, limit, records: recording } = options;
   return {
     ...(priority !== undefined && { class: priority }),
     ...(weight !== undefined && { weight: readWeight(weight) }),
@@ -35,8 +40,8 @@ export function keyChange(now: Pick<Key, 'limits'>, options: KeySettings & Recor
     ...(tiers !== undefined && { tiers: noneAsNull(tiers) }),
     ...(tools !== undefined && { tools: tools.length === 1 && tools[0] === 'none' ? null : tools }),
     ...(expires !== undefined && { expiresAt: noneAsNull(expires) }),
-    ...(limit !== undefined && { limits: changedLimits(now.limits, limit) }),
-    ...recordsChange({ records }),
+    ...(limit !== undefined && { limits: mergeLimits(current.limits, limit) }),
+    ...readRecordingChange({ records: recording }),
   };
 }
 

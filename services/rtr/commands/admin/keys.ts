@@ -4,9 +4,17 @@ import { pathOf } from './admin-client.ts';
 import type { Key } from './admin-answers.ts';
 import type { AdminContext } from './admin-context.ts';
 import { findParty, findReceiver, findTeam } from './find-party.ts';
-import { keyChange, type KeySettings, type NewKeyOptions } from './key-settings.ts';
+import { readKeyChange, type KeySettings, type NewKeyOptions } from './key-settings.ts';
 import type { RecordsOption } from './party-settings.ts';
-import { dayText, minuteText, printDone, printFacts, printList, recordingText, valuesText } from './print-answers.ts';
+import {
+  formatDay,
+  formatMinute,
+  printDone,
+  printFacts,
+  printList,
+  formatRecording,
+  formatValues,
+} from './print-answers.ts';
 
 const hourMs = 3_600_000;
 
@@ -15,13 +23,13 @@ interface CreatedKey {
   raw: string;
 }
 
-/** `rtr keys create`: creates a key and prints it. It cannot be shown again. */
+/** `rtr keys create`: creates a key and prints it. The key cannot be shown again. */
 export async function createApiKey(
   context: AdminContext,
   { name, user, team, own, ...options }: NewKeyOptions,
 ): Promise<void> {
   const { client } = context;
-  const settings = Object.entries(keyChange({ limits: {} }, options)).filter(([, value]) => value !== null);
+  const settings = Object.entries(readKeyChange({ limits: {} }, options)).filter(([, value]) => value !== null);
   const owner =
     user !== undefined
       ? { kind: 'user', userId: (await findReceiver(client, user)).id }
@@ -35,16 +43,16 @@ export async function createApiKey(
 
 export async function listApiKeys(context: AdminContext, owner: string | undefined): Promise<void> {
   const { client } = context;
-  const of = owner === undefined ? undefined : (await findParty(client, owner)).value.id;
-  await printList(context, client.list<Key>('/keys', { owner: of }), {
+  const ownerId = owner === undefined ? undefined : (await findParty(client, owner)).value.id;
+  await printList(context, client.list<Key>('/keys', { owner: ownerId }), {
     head: ['ID', 'KEY', 'OWNER', 'CLASS', 'CREATED', 'STATE', 'RECORDED', 'NAME'],
     row: (key) => {
       const { id, masked, createdAt, name, classInForce: priority = key.class, recording } = key;
       const isRecorded = recording === undefined ? 'no' : 'yes';
-      return [id, masked, ownerText(key) || 'router', priority, dayText(createdAt), keyState(key), isRecorded, name];
+      return [id, masked, ownerText(key) || 'router', priority, formatDay(createdAt), findState(key), isRecorded, name];
     },
     none: 'There are no keys yet. Make one with: rtr keys create --name <name>',
-    toJson: keyJson,
+    toJson: toKeyJson,
   });
 }
 
@@ -58,12 +66,12 @@ export async function setApiKey(
   { name, ...options }: KeySettings & RecordsOption & { name?: string },
 ): Promise<void> {
   const { client } = context;
-  const { value: now, etag } = await client.send<Key>('GET', pathOf`/keys/${id}`);
-  const body = { ...(name !== undefined && { name }), ...keyChange(now, options) };
+  const { value: current, etag } = await client.send<Key>('GET', pathOf`/keys/${id}`);
+  const body = { ...(name !== undefined && { name }), ...readKeyChange(current, options) };
   printKey(context, (await client.send<Key>('PATCH', pathOf`/keys/${id}`, { body, ifMatch: etag })).value);
 }
 
-/** `rtr keys rotate`: creates the successor of a key and prints it. It cannot be shown again. */
+/** `rtr keys rotate`: creates the successor of a key and prints it. The successor cannot be shown again. */
 export async function rotateApiKey(context: AdminContext, id: string, hours: number): Promise<void> {
   const path = pathOf`/keys/${id}/rotate`;
   const { value } = await context.client.send<CreatedKey>('POST', path, { body: { overlapMs: hours * hourMs } });
@@ -79,8 +87,8 @@ export async function revokeApiKey(context: AdminContext, idOrRawKey: string): P
   printDone(context, { id, outcome: 'revoked' }, `Key ${id} is revoked.`);
 }
 
-function printCreated(context: AdminContext, { key, raw }: CreatedKey, what: string): void {
-  printDone(context, { key: raw, ...keyJson(key) }, `${what}, shown only this once: ${raw}`);
+function printCreated(context: AdminContext, { key, raw: secret }: CreatedKey, what: string): void {
+  printDone(context, { key: secret, ...toKeyJson(key) }, `${what}, shown only this once: ${secret}`);
 }
 
 function printKey(context: AdminContext, key: Key): void {
@@ -99,36 +107,36 @@ function printKey(context: AdminContext, key: Key): void {
     createdBy,
     issued,
   } = key;
-  const times = [key.expiresAt, key.lastUsedAt].map((time) => (time === undefined ? undefined : minuteText(time)));
-  printFacts(context, keyJson(key), {
+  const times = [key.expiresAt, key.lastUsedAt].map((time) => (time === undefined ? undefined : formatMinute(time)));
+  printFacts(context, toKeyJson(key), {
     name,
     id,
     key: masked,
     kind,
     owner: ownerText(key),
     issued: issued && `by an administrator: it has files and batches of its own, those of ${issued.storesAs}`,
-    state: keyState(key),
+    state: findState(key),
     class: key.classInForce === undefined ? priority : `${priority}, in force: ${key.classInForce}`,
     weight,
     models: models?.join(', '),
     tiers: tiers?.join(', '),
     tools: tools?.join(', '),
-    limits: valuesText(limits),
-    recorded: recordingText(key.recording),
-    created: `${minuteText(createdAt)}${createdBy === undefined ? '' : ` by ${createdBy}`}`,
+    limits: formatValues(limits),
+    recorded: formatRecording(key.recording),
+    created: `${formatMinute(createdAt)}${createdBy === undefined ? '' : ` by ${createdBy}`}`,
     expires: times[0],
     'last used': times[1],
   });
 }
 
-/** Returns the form of a key that `--json` prints. Its times are formatted as in the commands that need no router. */
-function keyJson({ createdAt, revokedAt, expiresAt, lastUsedAt, ...key }: Key): object {
+/** Returns a key as `--json` prints it. Its times are formatted as in the commands that need no router. */
+function toKeyJson({ createdAt, revokedAt, expiresAt, lastUsedAt, ...key }: Key): object {
   const timeOf = (time: number | undefined) => (time === undefined ? null : new Date(time).toISOString());
   const times = { createdAt, revokedAt, expiresAt, lastUsedAt };
   return { ...key, ...Object.fromEntries(Object.entries(times).map(([name, time]) => [name, timeOf(time)])) };
 }
 
-function keyState({ revokedAt, expiresAt = Infinity, replacedBy }: Key): string {
+function findState({ revokedAt, expiresAt = Infinity, replacedBy }: Key): string {
   if (revokedAt !== undefined) return 'revoked';
   if (expiresAt <= Date.now()) return 'expired';
   return replacedBy === undefined ? 'usable' : 'replaced';

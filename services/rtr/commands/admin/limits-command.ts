@@ -2,8 +2,8 @@ import { Command } from 'commander';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { pathOf, type AdminClient } from './admin-client.ts';
 import { findParty } from './find-party.ts';
-import { changedLimits } from './party-settings.ts';
-import { kebab, minuteText, printDone, printList, valuesText } from './print-answers.ts';
+import { mergeLimits } from './party-settings.ts';
+import { toKebabCase, formatMinute, printDone, printList, formatValues } from './print-answers.ts';
 import type { Key, Person, Team } from './admin-answers.ts';
 
 interface LimitUse {
@@ -16,7 +16,7 @@ const party = 'user:<address>, team:<name> or key:<id>';
 
 export function limitsCommand(run: RunAdminCommand): Command {
   const command = new Command('limits').description('see and change what people, teams and keys may use');
-  addCommand(command, 'show', 'show the limits of everybody, or of one, and how much of each is used now')
+  addCommand(command, 'show', 'show the limits of everybody or of one party, and how much of each limit is used now')
     .argument('[party]', party)
     .action((text: string | undefined, options: AdminOptions) => run(options, (context) => showLimits(context, text)));
   addCommand(command, 'set', 'change limits')
@@ -33,19 +33,22 @@ async function showLimits(context: AdminContext, text: string | undefined): Prom
   const found = text === undefined ? undefined : await findParty(client, text);
   const all = await client.get<LimitUse[]>('/usage/now');
   const id = found?.kind === 'key' ? await findNewestSuccessor(client, found.value) : found?.value.id;
-  const uses = found ? all.filter(({ party: whose }) => whose === `${found.kind}:${id}`) : all;
+  const uses = found ? all.filter(({ party: partyId }) => partyId === `${found.kind}:${id}`) : all;
   if (json) return printList(context, uses, { head: [], row: () => [], none: '' });
   const rows = uses.flatMap((use) => use.limits.map((limit) => ({ ...limit, use })));
   await printList(context, rows, {
     head: ['PARTY', 'NAME', 'LIMIT', 'USED', 'OF', 'RESETS (UTC)'],
     row: ({ use, name, limit, used, resetsAt }) => {
-      return [use.party, use.name, kebab(name), Number(used.toFixed(6)), limit, minuteText(resetsAt)];
+      return [use.party, use.name, toKebabCase(name), Number(used.toFixed(6)), limit, formatMinute(resetsAt)];
     },
     none: found ? `${found.name} has no limits.` : 'Nobody has limits.',
   });
 }
 
-/** Returns the id of a key's newest successor, or that of the key. The successor's limits apply to the use of all these keys together. */
+/**
+ * Returns the id of a key's newest successor; the id of the key if it has no successor. The limits of the newest successor apply to the use
+ * of all these keys together.
+ */
 async function findNewestSuccessor(client: AdminClient, key: Key): Promise<string> {
   let newest = key;
   while (newest.replacedBy !== undefined) newest = await client.get<Key>(pathOf`/keys/${newest.replacedBy}`);
@@ -55,10 +58,10 @@ async function findNewestSuccessor(client: AdminClient, key: Key): Promise<strin
 async function setLimits(context: AdminContext, text: string, values: readonly string[]): Promise<void> {
   const { client } = context;
   const { path, name, kind, value } = await findParty(client, text, true);
-  const { etag, value: now } = await client.send<Person | Team | Key>('GET', path);
-  const body = { limits: changedLimits(now.limits, values) };
+  const { etag, value: current } = await client.send<Person | Team | Key>('GET', path);
+  const body = { limits: mergeLimits(current.limits, values) };
   const { value: changed } = await client.send<Person | Team | Key>('PATCH', path, { body, ifMatch: etag });
   const { limits } = changed;
-  const sentence = `Limits of ${name}: ${valuesText(limits) || 'none'}.`;
+  const sentence = `Limits of ${name}: ${formatValues(limits) || 'none'}.`;
   printDone(context, { party: `${kind}:${value.id}`, limits }, sentence);
 }

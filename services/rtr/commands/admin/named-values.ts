@@ -1,9 +1,9 @@
 import { InvalidArgumentError } from 'commander';
 import { RouterError } from '#shared/core/errors.ts';
-import { kebab } from './print-answers.ts';
+import { toKebabCase } from './print-answers.ts';
 
 /** Collects an option or argument `name=value` that may be given several times. */
-export function namedValue(text: string, before: readonly string[] | undefined): string[] {
+export function collectNamedValue(text: string, before: readonly string[] | undefined): string[] {
   if (!/^[^=]+=./.test(text)) throw new InvalidArgumentError('must be written as name=value.');
   return [...(before ?? []), text];
 }
@@ -16,8 +16,8 @@ export function noneAsNull<Value>(value: OrNone<Value>): Value | null {
   return value === 'none' ? null : value;
 }
 
-/** Splits `a,b` into a list. */
-export function listOrNone(text: string): OrNone<string[]> {
+/** Splits `a,b` into a list. Leaves `none` as it is. */
+export function readListOrNone(text: string): OrNone<string[]> {
   if (text === 'none') return text;
   return text
     .split(',')
@@ -31,7 +31,7 @@ export function listOrNone(text: string): OrNone<string[]> {
  * @param read reads a value
  * @throws RouterError `invalid_request` for another name
  */
-export function namedValues<Name extends string, Value>(
+export function readNamedValues<Name extends string, Value>(
   texts: readonly string[],
   names: readonly Name[],
   read: (text: string, name: Name) => Value,
@@ -39,9 +39,12 @@ export function namedValues<Name extends string, Value>(
   const values: Partial<Record<Name, Value>> = {};
   for (const text of texts) {
     const [, key = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-    const name = names.find((each) => each === key || kebab(each) === key);
+    const name = names.find((each) => each === key || toKebabCase(each) === key);
     if (name === undefined)
-      throw new RouterError('invalid_request', `${key} is none of ${names.map((each) => kebab(each)).join(', ')}.`);
+      throw new RouterError(
+        'invalid_request',
+        `${key} is none of ${names.map((each) => toKebabCase(each)).join(', ')}.`,
+      );
     values[name] = read(value, name);
   }
   return values;
@@ -51,9 +54,9 @@ export function namedValues<Name extends string, Value>(
  * Reads a number, or null for `none`.
  * @throws RouterError `invalid_request`
  */
-export function numberOrNone(text: string, name: string): number | null {
+export function readNumberOrNone(text: string, name: string): number | null {
   if (text === 'none') return null;
   const number = Number(text);
   if (text.trim() !== '' && Number.isFinite(number) && number >= 0) return number;
-  throw new RouterError('invalid_request', `${kebab(name)} must be a number, or none.`);
+  throw new RouterError('invalid_request', `${toKebabCase(name)} must be a number, or none.`);
 }

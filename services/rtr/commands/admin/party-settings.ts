@@ -3,8 +3,15 @@ import { limitNames, type Limits } from '#shared/accounts/limits/limits.ts';
 import type { Ceiling } from '#shared/accounts/people/ceiling.ts';
 import { priorityClasses } from '#shared/core/priority-class.ts';
 import { tiers } from '#shared/core/tier.ts';
-import { wholeNumber } from '../whole-number.ts';
-import { listOrNone, namedValue, namedValues, noneAsNull, numberOrNone, type OrNone } from './named-values.ts';
+import { createWholeNumberParser } from '../whole-number.ts';
+import {
+  readListOrNone,
+  collectNamedValue,
+  readNamedValues,
+  noneAsNull,
+  readNumberOrNone,
+  type OrNone,
+} from './named-values.ts';
 
 export interface PartySettings {
   limit?: string[];
@@ -15,7 +22,11 @@ export interface PartySettings {
 }
 
 export function withLimits(command: Command): Command {
-  return command.option('--limit <name=value>', 'a limit, as cost-per-day=5; none removes it; repeatable', namedValue);
+  return command.option(
+    '--limit <name=value>',
+    'a limit, such as cost-per-day=5; the value none removes the limit; repeatable',
+    collectNamedValue,
+  );
 }
 
 /** The option that says whether requests are recorded: `on` or `off`. */
@@ -28,7 +39,7 @@ export function withRecords(command: Command): Command {
   return command.addOption(new Option('--records <switch>', description).choices(['on', 'off']));
 }
 
-export function recordsChange({ records }: RecordsOption): { records?: boolean } {
+export function readRecordingChange({ records }: RecordsOption): { records?: boolean } {
   return records === undefined ? {} : { records: records === 'on' };
 }
 
@@ -36,29 +47,40 @@ export function withPartySettings(command: Command): Command {
   return withCeiling(
     withLimits(command).option(
       '--weight <turns>',
-      'turns in the queue for each one of another, 1 to 100',
-      wholeNumber(1, 100),
+      'turns in the queue for each turn of somebody else, 1 to 100',
+      createWholeNumberParser(1, 100),
     ),
   );
 }
 
 export function withCeiling(command: Command): Command {
   return command
-    .option('--ceiling-models <list>', 'models that may be used at most, separated by commas; none: all', listOrNone)
-    .option('--ceiling-tiers <list>', `tiers that may be used at most, of ${tiers.join(', ')}; none: all`, listOrNone)
+    .option(
+      '--ceiling-models <list>',
+      'models that may be used at most, separated by commas; none: all',
+      readListOrNone,
+    )
+    .option(
+      '--ceiling-tiers <list>',
+      `tiers that may be used at most, of ${tiers.join(', ')}; none: all`,
+      readListOrNone,
+    )
     .option('--ceiling-class <class>', `highest class of requests, of ${priorityClasses.join(', ')}; none: any`);
 }
 
-/** Returns the change that the options ask for. Limits and the ceiling are merged with the current ones. */
-export function partyChange(
-  now: { limits: Limits; ceiling: Ceiling },
+/**
+ * Returns the change that the options ask for. The limits and the ceiling of the options are merged with the current limits and ceiling.
+ * @param current the current limits and ceiling
+ */
+export function readPartyChange(
+  current: { limits: Limits; ceiling: Ceiling },
   { limit, weight, ...ceiling }: PartySettings,
 ): { limits?: object; weight?: number; ceiling?: object } {
-  const changed = changedCeiling(now.ceiling, ceiling);
+  const ceilingChange = mergeCeiling(current.ceiling, ceiling);
   return {
-    ...(limit !== undefined && { limits: changedLimits(now.limits, limit) }),
+    ...(limit !== undefined && { limits: mergeLimits(current.limits, limit) }),
     ...(weight !== undefined && { weight }),
-    ...(changed !== undefined && { ceiling: changed }),
+    ...(ceilingChange !== undefined && { ceiling: ceilingChange }),
   };
 }
 
@@ -66,17 +88,17 @@ export function partyChange(
  * Returns the current limits, changed by texts `name=value`.
  * @throws RouterError `invalid_request`
  */
-export function changedLimits(now: Limits, values: readonly string[]): object {
-  return withoutNulls({ ...now, ...namedValues(values, limitNames, numberOrNone) });
+export function mergeLimits(current: Limits, values: readonly string[]): object {
+  return withoutNulls({ ...current, ...readNamedValues(values, limitNames, readNumberOrNone) });
 }
 
-function changedCeiling(now: Ceiling, input: Omit<PartySettings, 'limit' | 'weight'>): object | undefined {
-  const { ceilingModels: models, ceilingTiers: of, ceilingClass: maxClass } = input;
-  if (models === undefined && of === undefined && maxClass === undefined) return undefined;
+function mergeCeiling(current: Ceiling, input: Omit<PartySettings, 'limit' | 'weight'>): object | undefined {
+  const { ceilingModels: models, ceilingTiers, ceilingClass: maxClass } = input;
+  if (models === undefined && ceilingTiers === undefined && maxClass === undefined) return undefined;
   return withoutNulls({
-    ...now,
+    ...current,
     ...(models !== undefined && { models: noneAsNull(models) }),
-    ...(of !== undefined && { tiers: noneAsNull(of) }),
+    ...(ceilingTiers !== undefined && { tiers: noneAsNull(ceilingTiers) }),
     ...(maxClass !== undefined && { maxClass: noneAsNull(maxClass) }),
   });
 }

@@ -3,27 +3,29 @@ import { modelPriceSchema } from '#shared/accounts/prices/model-price.ts';
 import { pathOf } from './admin-client.ts';
 import type { Price } from './admin-answers.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
-import { namedValues, numberOrNone } from './named-values.ts';
-import { printDone, printList, valuesText } from './print-answers.ts';
+import { readNamedValues, readNumberOrNone } from './named-values.ts';
+import { printDone, printList, formatValues } from './print-answers.ts';
 
-const fields = Object.keys(modelPriceSchema.shape);
+const priceFields = Object.keys(modelPriceSchema.shape);
 
 export function pricesCommand(run: RunAdminCommand): Command {
   const command = new Command('prices').description('see and change what models cost, in dollars per million tokens');
   addCommand(command, 'list', 'list the prices of all models')
-    .option('--changed', 'only those that were set here')
+    .option('--changed', 'only the prices that were set here')
     .action((options: AdminOptions & { changed?: true }) => run(options, (context) => listPrices(context, options)));
-  addCommand(command, 'set', 'set the whole price of a model, in place of the shipped one')
+  addCommand(command, 'set', 'set the whole price of a model, in place of the shipped price')
     .argument('<model>', 'name of the model')
-    .argument('<fields...>', 'as input=0.5 output=1.5 cached-input=0.1; as-of=<date> is today without it')
+    .argument('<fields...>', 'such as input=0.5 output=1.5 cached-input=0.1; as-of=<date> defaults to today')
     .action((model: string, values: string[], options: AdminOptions) =>
       run(options, async (context) => {
-        const body = namedValues(values, fields, (text, name) => (name === 'asOf' ? text : numberOrNone(text, name)));
+        const body = readNamedValues(values, priceFields, (text, name) =>
+          name === 'asOf' ? text : readNumberOrNone(text, name),
+        );
         const { value } = await context.client.send<Price>('PUT', pathOf`/prices/${model}`, { body });
         printDone(context, value, `The price of ${value.model} is ${priceText(value)}.`);
       }),
     );
-  addCommand(command, 'reset', 'remove the price that was set for a model; the shipped one applies again')
+  addCommand(command, 'reset', 'remove the price that was set for a model; the shipped price applies again')
     .argument('<model>', 'name of the model')
     .action((model: string, options: AdminOptions) =>
       run(options, async (context) => {
@@ -35,7 +37,7 @@ export function pricesCommand(run: RunAdminCommand): Command {
 }
 
 async function listPrices(context: AdminContext, { changed }: { changed?: true }): Promise<void> {
-  const all = await context.client.all<Price>('/prices');
+  const all = await context.client.listAll<Price>('/prices');
   await printList(
     context,
     all.filter(({ source }) => changed === undefined || source === 'changed'),
@@ -48,5 +50,5 @@ async function listPrices(context: AdminContext, { changed }: { changed?: true }
 }
 
 function priceText({ model: _model, source: _source, asOf: _asOf, ...price }: Price): string {
-  return valuesText(price);
+  return formatValues(price);
 }

@@ -1,5 +1,5 @@
-import { dateOf } from '../date-of.ts';
-import { tableLines } from '../table-lines.ts';
+import { formatDate } from '../format-date.ts';
+import { toTableLines } from '../table-lines.ts';
 import type { RecordingState } from './admin-answers.ts';
 import type { AdminContext } from './admin-context.ts';
 
@@ -25,7 +25,7 @@ export async function printList<Item>(
   }
   if (json) return;
   if (rows.length === 0) print(none);
-  else for (const line of tableLines([head, ...rows])) print(line);
+  else for (const line of toTableLines([head, ...rows])) print(line);
 }
 
 /**
@@ -40,7 +40,7 @@ export function printFacts(
   if (json) print(JSON.stringify(thing));
   else {
     const rows = Object.entries(facts).filter(([, value]) => value !== undefined && value !== '');
-    for (const line of tableLines(rows.map(([name, value]) => [name, String(value)]))) print(line);
+    for (const line of toTableLines(rows.map(([name, value]) => [name, String(value)]))) print(line);
   }
 }
 
@@ -50,36 +50,36 @@ export function printDone({ print, json }: Pick<AdminContext, 'print' | 'json'>,
 }
 
 /** Returns a day, or a dash for undefined. */
-export function dayText(time: number | undefined): string {
-  return time === undefined ? '-' : dateOf(time);
+export function formatDay(time: number | undefined): string {
+  return time === undefined ? '-' : formatDate(time);
 }
 
 /**
  * Returns a time such as `2026-11-24 16:05` (UTC), or a dash for undefined.
  * @param time ms since 1970
  */
-export function minuteText(time: number | undefined): string {
+export function formatMinute(time: number | undefined): string {
   return time === undefined ? '-' : new Date(time).toISOString().slice(0, 16).replace('T', ' ');
 }
 
 /** Returns named values as `a=1 b=2`; empty without values. */
-export function valuesText(values: Readonly<Record<string, unknown>>): string {
+export function formatValues(values: Readonly<Record<string, unknown>>): string {
   return Object.entries(values)
-    .map(([name, value]) => `${kebab(name)}=${Array.isArray(value) ? value.join(',') : String(value)}`)
+    .map(([name, value]) => `${toKebabCase(name)}=${Array.isArray(value) ? value.join(',') : String(value)}`)
     .join(' ');
 }
 
 /** Turns `requestsPerMinute` into `requests-per-minute`, the spelling of options and values on the command line. */
-export function kebab(name: string): string {
+export function toKebabCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
 /**
- * Describes the switch that has requests recorded, such as `yes, for the team, since 2026-11-24 16:05, switched on by Ada`. Returns
- * undefined if they are not recorded.
+ * Describes the switch by which requests are recorded, such as `yes, for the team, since 2026-11-24 16:05, switched on by Ada`. Returns
+ * undefined if the requests are not recorded.
  */
-export function recordingText(state: RecordingState | undefined): string | undefined {
+export function formatRecording(state: RecordingState | undefined): string | undefined {
   if (!state) return undefined;
   const by = state.by === undefined ? '' : `, switched on by ${state.by}`;
-  return `yes, for the ${state.of}, since ${minuteText(state.since)}${by}`;
+  return `yes, for the ${state.of}, since ${formatMinute(state.since)}${by}`;
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { localFileError } from '../client/client-context.ts';
+import { toLocalFileError } from '../client/client-context.ts';
 import type { AdminContext } from './admin-context.ts';
 
 /**
@@ -12,6 +12,6 @@ export async function readText({ input }: Pick<AdminContext, 'input'>, path: str
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    throw localFileError(path, error);
+    throw toLocalFileError(path, error);
   }
 }

@@ -6,11 +6,12 @@ const units = { h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 
 /**
  * Reads a time in the past: a date, a date and time (UTC unless it has a zone), or a period until now, such as `7d`, `12h` or `2w`. A
- * period stands for its beginning. Days are those of UTC, and today is one of them, as in all other reports of usage.
+ * period stands for its beginning. Days are those of UTC. Today counts as one of the days, as in all other reports of usage.
+ * @returns milliseconds since 1970
  */
-export function pastTime(text: string, now = Date.now()): number {
-  const span = spanIn(text);
-  if (!span) return timeIn(text);
+export function readPastTime(text: string, now = Date.now()): number {
+  const span = parseSpan(text);
+  if (!span) return readTime(text);
   const { count, unit } = span;
   if (text in namedPeriods) return computeNamedPeriod(text as NamedPeriod, now).from;
   return unit === 'h'
@@ -18,29 +19,29 @@ export function pastTime(text: string, now = Date.now()): number {
     : computeLastUnits('day', unit === 'w' ? 7 * count : count, now).from;
 }
 
-/** Reads a time in the future: a date, or a span from now such as `30d`; `none` for never. */
-export function futureTime(text: string): OrNone<number> {
+/** Reads a time in the future, in milliseconds since 1970: a date, or a span from now such as `30d`; `none` for never. */
+export function readFutureTime(text: string): OrNone<number> {
   if (text === 'none') return text;
-  const span = spanIn(text);
-  return span ? Date.now() + span.count * units[span.unit] : timeIn(text);
+  const span = parseSpan(text);
+  return span ? Date.now() + span.count * units[span.unit] : readTime(text);
 }
 
-function spanIn(text: string): { count: number; unit: keyof typeof units } | undefined {
+function parseSpan(text: string): { count: number; unit: keyof typeof units } | undefined {
   const [, count, unit] = /^(\d{1,5})([hdw])$/.exec(text) ?? [];
   return count === undefined || unit === undefined
     ? undefined
     : { count: Number(count), unit: unit as keyof typeof units };
 }
 
-function timeIn(text: string): number {
-  const time = dateTime(text);
+function readTime(text: string): number {
+  const time = parseDateTime(text);
   if (time !== undefined) return time;
   throw new InvalidArgumentError(
     'must be a date as 2026-11-24, a time as 2026-11-24T16:05, or a span as 12h, 7d or 2w.',
   );
 }
 
-const form = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?<zone>Z|[+-]\d\d:\d\d)?)?$/;
+const dateTimeForm = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?<zone>Z|[+-]\d\d:\d\d)?)?$/;
 
 /**
  * Whether a day exists. This is checked because `Date` accepts 31 days in every month.
@@ -54,8 +55,8 @@ function isDay(text: string): boolean {
  * Returns the milliseconds since 1970 of `2026-11-24` or `2026-11-24T16:05[:00][Z|+01:00]`, in UTC unless it has a zone; undefined for any
  * other text.
  */
-export function dateTime(text: string): number | undefined {
-  const found = form.exec(text);
+export function parseDateTime(text: string): number | undefined {
+  const found = dateTimeForm.exec(text);
   if (!found) return undefined;
   const isLocal = text.includes('T') && found.groups?.['zone'] === undefined;
   const time = Date.parse(isLocal ? `${text}Z` : text);

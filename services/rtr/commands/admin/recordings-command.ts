@@ -1,11 +1,11 @@
 import { Command } from 'commander';
-import { tableLines } from '../table-lines.ts';
-import { wholeNumber } from '../whole-number.ts';
+import { toTableLines } from '../table-lines.ts';
+import { createWholeNumberParser } from '../whole-number.ts';
 import { pathOf, type AdminClient, type Query } from './admin-client.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { findParty } from './find-party.ts';
-import { minuteText, printDone, printFacts, printList } from './print-answers.ts';
-import { writeFile } from './write-file.ts';
+import { formatMinute, printDone, printFacts, printList } from './print-answers.ts';
+import { downloadFile } from './download-file.ts';
 
 interface Switch {
   of: 'key' | 'team';
@@ -51,32 +51,35 @@ interface FilterOptions extends AdminOptions {
 type ListOptions = FilterOptions & { limit: number; request?: string };
 type OneOptions = AdminOptions & { storedAs?: string };
 
-const request = ['<request>', 'id of the request'] as const;
+const requestArgument = ['<request>', 'id of the request'] as const;
 
 /** Creates `rtr recordings …`, which shows and deletes recorded prompts and answers. */
 export function recordingsCommand(run: RunAdminCommand): Command {
   const command = new Command('recordings').description('see and delete recorded prompts and answers');
-  addCommand(command, 'switches', 'list which of your own keys and teams are recorded, by whom and since when').action(
-    (options: AdminOptions) =>
-      run(options, (context) =>
-        printList(context, context.client.list<Switch>('/recording-switches'), {
-          head: ['WHAT', 'ID', 'SINCE (UTC)', 'SWITCHED ON BY', 'SENT TO', 'NAME'],
-          row: ({ of, id, since, by = '-', traced, name }) => {
-            return [of, id, minuteText(since), by, traced ? 'traces' : '-', name];
-          },
-          none: 'None of your requests are recorded.',
-        }),
-      ),
+  addCommand(
+    command,
+    'switches',
+    'list your own keys and teams that are recorded, who has switched that on, and since when',
+  ).action((options: AdminOptions) =>
+    run(options, (context) =>
+      printList(context, context.client.list<Switch>('/recording-switches'), {
+        head: ['WHAT', 'ID', 'SINCE (UTC)', 'SWITCHED ON BY', 'SENT TO', 'NAME'],
+        row: ({ of, id, since, by = '-', traced, name }) => {
+          return [of, id, formatMinute(since), by, traced ? 'traces' : '-', name];
+        },
+        none: 'None of your requests are recorded.',
+      }),
+    ),
   );
   withFilters(addCommand(command, 'list', 'list recorded requests, newest first'))
-    .option('--request <request>', 'only those of requests with this id, whatever else is asked for')
-    .option('--limit <count>', 'how many at most', wholeNumber(1, 100_000), 50)
+    .option('--request <request>', 'only the requests with this id; other filters are ignored')
+    .option('--limit <count>', 'how many at most', createWholeNumberParser(1, 100_000), 50)
     .action((options: ListOptions) => run(options, (context) => listRecordings(context, options)));
   withStore(addCommand(command, 'show', 'print a recorded request and its answer'))
-    .argument(...request)
+    .argument(...requestArgument)
     .action((id: string, options: OneOptions) => run(options, (context) => showRecording(context, id, options)));
   withStore(addCommand(command, 'delete', 'delete a recorded request'))
-    .argument(...request)
+    .argument(...requestArgument)
     .action((id: string, options: OneOptions) =>
       run(options, async (context) => {
         const { storedAs } = options;
@@ -88,7 +91,7 @@ export function recordingsCommand(run: RunAdminCommand): Command {
     .option('--out <file>', 'path of the file; the standard output without it')
     .action((options: FilterOptions & { out?: string }) =>
       run(options, async (context) =>
-        writeFile(context, '/recordings/export', await queryOf(context.client, options), options.out),
+        downloadFile(context, '/recordings/export', await toQuery(context.client, options), options.out),
       ),
     );
   return command;
@@ -96,20 +99,23 @@ export function recordingsCommand(run: RunAdminCommand): Command {
 
 function withFilters(command: Command): Command {
   return command
-    .option('--owner <owner>', 'only those of user:<address>, team:<name>, or key:<id> of a key of the router')
-    .option('--key <key>', 'only those sent with the key with this id')
-    .option('--session <session>', 'only those of the session with this id');
+    .option('--owner <owner>', 'only the requests of user:<address>, team:<name>, or key:<id> of a key of the router')
+    .option('--key <key>', 'only the requests that were sent with the key with this id')
+    .option('--session <session>', 'only the requests of the session with this id');
 }
 
 function withStore(command: Command): Command {
-  return command.option('--stored-as <owner>', 'which one, where requests of several owners have the same id');
+  return command.option(
+    '--stored-as <owner>',
+    'the owner of the recording, if requests of several owners have the same id',
+  );
 }
 
-async function queryOf(client: AdminClient, { owner, key, session }: FilterOptions): Promise<Query> {
-  return { owner: owner === undefined ? undefined : await ownerOf(client, owner), key, session };
+async function toQuery(client: AdminClient, { owner, key, session }: FilterOptions): Promise<Query> {
+  return { owner: owner === undefined ? undefined : await findOwner(client, owner), key, session };
 }
 
-async function ownerOf(client: AdminClient, text: string): Promise<string> {
+async function findOwner(client: AdminClient, text: string): Promise<string> {
   if (text.startsWith('key:')) return text;
   const { value } = await findParty(client, text);
   return `${text.slice(0, text.indexOf(':'))}:${value.id}`;
@@ -117,14 +123,14 @@ async function ownerOf(client: AdminClient, text: string): Promise<string> {
 
 async function listRecordings(context: AdminContext, options: ListOptions): Promise<void> {
   const { client } = context;
-  const query = { ...(await queryOf(client, options)), request: options.request };
+  const query = { ...(await toQuery(client, options)), request: options.request };
   const found = client.list<Recording>('/recordings', query, options.limit);
   await printList(context, found, {
     head: ['AT (UTC)', 'ID', 'OWNER', 'KEY', 'MODEL', 'STATUS', 'BYTES', 'EXPIRES (UTC)'],
     row: (each) => {
       const { at: time, id, recordedBy, key, model = '-', requestBytes, answerBytes, expiresAt } = each;
       const bytes = `${requestBytes}+${answerBytes}`;
-      return [minuteText(time), id, recordedBy, key.name, model, statusText(each), bytes, minuteText(expiresAt)];
+      return [formatMinute(time), id, recordedBy, key.name, model, formatStatus(each), bytes, formatMinute(expiresAt)];
     },
     none: 'There are no recorded requests.',
   });
@@ -132,37 +138,37 @@ async function listRecordings(context: AdminContext, options: ListOptions): Prom
 
 async function showRecording(context: AdminContext, id: string, { storedAs }: OneOptions): Promise<void> {
   const recording = await context.client.get<WholeRecording>(pathOf`/recordings/${id}`, { storedAs });
-  const { request, answer, answerEncoding, ...facts } = recording;
+  const { request: requestArgument, answer, answerEncoding, ...facts } = recording;
   printFacts(context, recording, {
     request: facts.id,
-    at: minuteText(facts.at),
+    at: formatMinute(facts.at),
     endpoint: facts.endpoint,
     format: facts.format,
     model: facts.model,
     key: `${facts.key.name} (${facts.key.id})`,
     owner: facts.recordedBy,
     session: facts.session,
-    status: statusText(facts),
-    expires: minuteText(facts.expiresAt),
+    status: formatStatus(facts),
+    expires: formatMinute(facts.expiresAt),
   });
   if (context.json) return;
   const { requestBytes, isRequestCut, answerBytes, isAnswerCut } = facts;
-  printContent(context, `request, ${sizeText(requestBytes, isRequestCut)}`, request);
-  const coded = answerEncoding === 'utf8' ? '' : ', in base64';
-  printContent(context, `answer, ${sizeText(answerBytes, isAnswerCut)}${coded}`, answer);
+  printContent(context, `request, ${formatSize(requestBytes, isRequestCut)}`, requestArgument);
+  const encoding = answerEncoding === 'utf8' ? '' : ', in base64';
+  printContent(context, `answer, ${formatSize(answerBytes, isAnswerCut)}${encoding}`, answer);
 }
 
 /** Prints content line by line. Replaces the characters that control a terminal. */
 function printContent({ print }: Pick<AdminContext, 'print'>, what: string, content: string): void {
   print('');
   print(`${what}:`);
-  for (const line of content.split('\n')) print(tableLines([[line]]).join(''));
+  for (const line of content.split('\n')) print(toTableLines([[line]]).join(''));
 }
 
-function sizeText(bytes: number, isCut: boolean): string {
+function formatSize(bytes: number, isCut: boolean): string {
   return `${bytes} bytes${isCut ? ', of which not all were recorded' : ''}`;
 }
 
-function statusText({ status, end }: Pick<Recording, 'status' | 'end'>): string {
+function formatStatus({ status, end }: Pick<Recording, 'status' | 'end'>): string {
   return `${status ?? '-'}${end === 'cut' ? ', cut off' : ''}`;
 }

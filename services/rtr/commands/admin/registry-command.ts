@@ -2,10 +2,10 @@ import { Command } from 'commander';
 import { isMap, parseDocument, stringify } from 'yaml';
 import { RouterError } from '#shared/core/errors.ts';
 import { formatProblem, type RegistryProblem } from '#shared/registry/registry-problem.ts';
-import { wholeNumber } from '../whole-number.ts';
+import { createWholeNumberParser } from '../whole-number.ts';
 import { pathOf } from './admin-client.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
-import { minuteText, printDone, printList } from './print-answers.ts';
+import { formatMinute, printDone, printList } from './print-answers.ts';
 import { readText } from './read-text.ts';
 
 interface Registry {
@@ -32,13 +32,13 @@ interface SetOptions {
   empty?: true;
 }
 
-const number = wholeNumber(1, 999_999_999);
-const file = ['-f, --file <file>', 'file with the registry; - for the standard input'] as const;
+const readVersion = createWholeNumberParser(1, 999_999_999);
+const fileOption = ['-f, --file <file>', 'file with the registry; - for the standard input'] as const;
 
 export function registryCommand(run: RunAdminCommand): Command {
   const command = new Command('registry').description('see and change names of models, and the rules of auto');
-  addCommand(command, 'show', 'print the registry, or an earlier version of it')
-    .argument('[version]', 'number of the version; the newest without it', number)
+  addCommand(command, 'show', 'print the registry, or one of its earlier versions')
+    .argument('[version]', 'number of the version; the newest without it', readVersion)
     .action((version: number | undefined, options: AdminOptions) =>
       run(options, async ({ client, print, json }) => {
         const found = await client.get<Registry>(
@@ -49,27 +49,37 @@ export function registryCommand(run: RunAdminCommand): Command {
       }),
     );
   addCommand(command, 'set', 'store a registry, which all nodes use within a second')
-    .requiredOption(...file)
-    .option('--based-on <version>', 'version that was edited; the newest without it', wholeNumber(0, 999_999_999))
+    .requiredOption(...fileOption)
+    .option(
+      '--based-on <version>',
+      'version that was edited; the newest without it',
+      createWholeNumberParser(0, 999_999_999),
+    )
     .option('--note <text>', 'why, for the history')
     .option('--empty', 'store a file without any entries, which removes all names and rules')
     .action((options: FileOptions & SetOptions) => run(options, (context) => setRegistry(context, options)));
-  addCommand(command, 'check', 'check whether a registry could be stored; fails where it could not')
-    .requiredOption(...file)
+  addCommand(command, 'check', 'check whether a registry could be stored; exits with 1 if it could not')
+    .requiredOption(...fileOption)
     .action((options: FileOptions) => run(options, (context) => checkRegistry(context, options)));
   addCommand(command, 'versions', 'list the newest 50 versions').action((options: AdminOptions) =>
     run(options, async (context) =>
       printList(context, await context.client.get<Version[]>('/registry/versions'), {
         head: ['VERSION', 'AT (UTC)', 'BYTES', 'BY', 'NOTE'],
         row: ({ version, at: time, bytes, by, note = '', revertOf }) => {
-          return [version, minuteText(time), bytes, by.name, revertOf === undefined ? note : `as version ${revertOf}`];
+          return [
+            version,
+            formatMinute(time),
+            bytes,
+            by.name,
+            revertOf === undefined ? note : `as version ${revertOf}`,
+          ];
         },
         none: 'No version has been stored.',
       }),
     ),
   );
-  addCommand(command, 'revert', 'store an earlier version again, as a new one')
-    .argument('<version>', 'number of the version', number)
+  addCommand(command, 'revert', 'store an earlier version again, as a new version')
+    .argument('<version>', 'number of the version', readVersion)
     .action((version: number, options: AdminOptions) =>
       run(options, async (context) => {
         const { value } = await context.client.send<Registry>('POST', '/registry/revert', { body: { version } });
@@ -89,12 +99,12 @@ async function setRegistry(
     const message = `${path} has no entries: storing it would remove all names and rules. Say so with --empty.`;
     throw new RouterError('invalid_request', message);
   }
-  const now = basedOn ?? (await client.get<Registry>('/registry')).version;
-  const { value } = await client.send<Registry>('PUT', '/registry', { body: { text, basedOn: now, note } });
+  const editedVersion = basedOn ?? (await client.get<Registry>('/registry')).version;
+  const { value } = await client.send<Registry>('PUT', '/registry', { body: { text, basedOn: editedVersion, note } });
   printDone(context, value, `Version ${value.version} is in use.`);
 }
 
-/** Whether the text of a file has nothing but comments, or an empty map. */
+/** Whether the text of a file contains only comments, or an empty map. */
 function isEmpty(text: string): boolean {
   const { contents, errors } = parseDocument(text);
   return errors.length === 0 && (contents === null || (isMap(contents) && contents.items.length === 0));

@@ -1,10 +1,10 @@
 import { Command } from 'commander';
 import { sortAsTree } from '#shared/core/sort-as-tree.ts';
-import { wholeNumber } from '../whole-number.ts';
+import { createWholeNumberParser } from '../whole-number.ts';
 import { pathOf, type AdminClient, type Query } from './admin-client.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
-import { minuteText, printList } from './print-answers.ts';
-import { filterOf, withOwners, type UsageOptions } from './usage-options.ts';
+import { formatMinute, printList } from './print-answers.ts';
+import { readFilter, withOwners, type UsageOptions } from './usage-options.ts';
 
 interface Sums {
   requests: number;
@@ -73,14 +73,16 @@ const sumsHead = ['TURNS', 'FAILED', 'INPUT', 'CACHED', 'OUTPUT', 'QUEUE S', 'MO
 
 export function sessionsCommand(run: RunAdminCommand): Command {
   const command = new Command('sessions').description('see sessions of coding agents');
-  withOwners(addCommand(command, 'list', 'list sessions: those that run, then the one with the latest turn first'))
-    .option('--limit <count>', 'how many at most', wholeNumber(1, 10_000), 50)
+  withOwners(
+    addCommand(command, 'list', 'list sessions: first those that run now, then the others; the latest turn first'),
+  )
+    .option('--limit <count>', 'how many at most', createWholeNumberParser(1, 10_000), 50)
     .action((options: ListOptions) => run(options, (context) => listSessions(context, options)));
   addCommand(command, 'show <session>', 'show a session and the agents that were started in it').action(
     (id: string, options: AdminOptions) => run(options, (context) => showSession(context, id)),
   );
   addCommand(command, 'turns <session>', 'list the single requests of a session, newest first')
-    .option('--limit <count>', 'how many at most', wholeNumber(1, 10_000), 50)
+    .option('--limit <count>', 'how many at most', createWholeNumberParser(1, 10_000), 50)
     .action((id: string, options: ListOptions) => run(options, (context) => listTurns(context, id, options.limit)));
   withOwners(addCommand(command, 'sums', 'sum up the sessions of each team, or of one owner')).action(
     (options: UsageOptions) => run(options, (context) => showSums(context, options)),
@@ -88,23 +90,23 @@ export function sessionsCommand(run: RunAdminCommand): Command {
   return command;
 }
 
-async function ownerOf(client: AdminClient, { key, team, user }: UsageOptions): Promise<Query> {
+async function findOwner(client: AdminClient, { key, team, user }: UsageOptions): Promise<Query> {
   const owner: UsageOptions = {};
   if (key !== undefined) owner.key = key;
   if (team !== undefined) owner.team = team;
   if (user !== undefined) owner.user = user;
-  return filterOf(client, owner);
+  return readFilter(client, owner);
 }
 
 async function listSessions(context: AdminContext, options: ListOptions): Promise<void> {
   const { client } = context;
-  const found = client.list<Session>('/agent-sessions', await ownerOf(client, options), options.limit);
+  const found = client.list<Session>('/agent-sessions', await findOwner(client, options), options.limit);
   await printList(context, found, {
     head: ['ID', 'LAST TURN (UTC)', 'PROGRAM', 'OWNER', 'STATE', 'AGENTS', 'MODELS', ...sumsHead],
     row: ({ id, lastAt, program, owner, running, agents, models, sums }) => {
       const state = running.length === 0 ? 'idle' : `${running.length} running`;
       const names = [...new Set(models.map(({ model }) => model))].join(',') || '-';
-      return [id, minuteText(lastAt), program, owner.name, state, agents, names, ...sumsRow(sums)];
+      return [id, formatMinute(lastAt), program, owner.name, state, agents, names, ...toSumsRow(sums)];
     },
     none: 'There are no sessions.',
   });
@@ -114,15 +116,15 @@ async function showSession(context: AdminContext, id: string): Promise<void> {
   const { client, print, json } = context;
   const session = await client.get<Tree>(pathOf`/agent-sessions/${id}`);
   if (json) return print(JSON.stringify(session));
-  const rows = [{ name: 'all', sums: session.sums }, ...treeRows({ tree: session.tree, main: session.main })];
+  const rows = [{ name: 'all', sums: session.sums }, ...toTreeRows({ tree: session.tree, main: session.main })];
   await printList(context, rows, {
     head: ['AGENT', ...sumsHead],
-    row: ({ name, sums }) => [name, ...sumsRow(sums)],
+    row: ({ name, sums }) => [name, ...toSumsRow(sums)],
     none: '',
   });
 }
 
-function treeRows({ tree, main }: Pick<Tree, 'tree' | 'main'>): { name: string; sums: Sums }[] {
+function toTreeRows({ tree, main }: Pick<Tree, 'tree' | 'main'>): { name: string; sums: Sums }[] {
   const agents = sortAsTree(tree).map(({ each: { id = 'others', type = '', sums }, depth }) => {
     return { name: `${'  '.repeat(depth + 1)}${id} ${type}`.trimEnd(), sums };
   });
@@ -152,7 +154,7 @@ async function listTurns(context: AdminContext, id: string, limit: number): Prom
       const ended = code === undefined ? outcome : `${outcome}: ${code}`;
       const times = [turn?.tools?.ms ?? '-', Math.round(queueMs ?? totalMs), Math.round(totalMs)];
       const used = [promptTokens, cachedTokens, completionTokens, Number(cost.toFixed(6))];
-      return [minuteText(time), request, turn?.agent ?? 'main', model, rule, ended, ...times, ...used];
+      return [formatMinute(time), request, turn?.agent ?? 'main', model, rule, ended, ...times, ...used];
     },
     none: 'No request of this session is kept.',
   });
@@ -160,15 +162,15 @@ async function listTurns(context: AdminContext, id: string, limit: number): Prom
 
 async function showSums(context: AdminContext, options: UsageOptions): Promise<void> {
   const { client } = context;
-  const found = await client.get<OwnerSums[]>('/agent-sessions/sums', await ownerOf(client, options));
+  const found = await client.get<OwnerSums[]>('/agent-sessions/sums', await findOwner(client, options));
   await printList(context, found, {
     head: ['OWNER', 'SESSIONS', 'AGENTS', ...sumsHead],
-    row: ({ owner, sessions, agents, sums }) => [owner.name, sessions, agents, ...sumsRow(sums)],
+    row: ({ owner, sessions, agents, sums }) => [owner.name, sessions, agents, ...toSumsRow(sums)],
     none: 'There were no sessions.',
   });
 }
 
-function sumsRow(sums: Sums): number[] {
+function toSumsRow(sums: Sums): number[] {
   const { requests, failed, promptTokens, cachedTokens, completionTokens, cost, queueMs, modelMs, toolMs } = sums;
   const seconds = [queueMs, modelMs, toolMs].map((ms) => Number((ms / 1_000).toFixed(1)));
   return [requests, failed, promptTokens, cachedTokens, completionTokens, ...seconds, Number(cost.toFixed(6))];

@@ -3,15 +3,15 @@ import { RouterError } from '#shared/core/errors.ts';
 import { consoleSettingsSchema } from '#shared/accounts/people/console-settings.ts';
 import type { Settings } from './admin-answers.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
-import { namedValues } from './named-values.ts';
-import { partyChange, withCeiling, withLimits, type PartySettings } from './party-settings.ts';
-import { kebab, printFacts, valuesText } from './print-answers.ts';
+import { readNamedValues } from './named-values.ts';
+import { readPartyChange, withCeiling, withLimits, type PartySettings } from './party-settings.ts';
+import { toKebabCase, printFacts, formatValues } from './print-answers.ts';
 
 type SettingsOptions = AdminOptions & Omit<PartySettings, 'weight'>;
 
 const { newMembers: _, alertEmails, ...others } = consoleSettingsSchema.shape;
 const mailNames = Object.keys(alertEmails.shape).map((name) => `alertEmails.${name}`);
-const names = [...Object.keys(others), ...mailNames];
+const settingNames = [...Object.keys(others), ...mailNames];
 
 export function settingsCommand(run: RunAdminCommand): Command {
   const command = new Command('settings').description('see and change settings of sign-in, keys and the audit trail');
@@ -19,9 +19,12 @@ export function settingsCommand(run: RunAdminCommand): Command {
     run(options, async (context) => printSettings(context, await context.client.get<Settings>('/settings'))),
   );
   withCeiling(
-    withLimits(addCommand(command, 'set', 'change settings; limits and the ceiling are those of new members')),
+    withLimits(addCommand(command, 'set', 'change settings; the options set the limits and ceiling of new members')),
   )
-    .argument('[settings...]', `as audit-days=90 members-make-keys=false; of ${names.map(kebab).join(', ')}`)
+    .argument(
+      '[settings...]',
+      `as audit-days=90 members-make-keys=false; of ${settingNames.map(toKebabCase).join(', ')}`,
+    )
     .addHelpText(
       'after',
       "\nalert-emails.router says whom the router's alerts are mailed to: true for administrators, false for nobody, or " +
@@ -35,21 +38,21 @@ export function settingsCommand(run: RunAdminCommand): Command {
 
 async function setSettings(context: AdminContext, values: readonly string[], options: SettingsOptions): Promise<void> {
   const { client } = context;
-  const { newMembers, alertEmails: mailed } = await client.get<Settings>('/settings');
-  const start = partyChange(newMembers, options);
-  const isStart = Object.keys(start).length > 0;
-  const { mails, ...plain } = split(namedValues(values, names, readValue));
+  const { newMembers, alertEmails: currentMails } = await client.get<Settings>('/settings');
+  const newMemberChange = readPartyChange(newMembers, options);
+  const changesNewMembers = Object.keys(newMemberChange).length > 0;
+  const { mails, ...plain } = splitMails(readNamedValues(values, settingNames, readValue));
   const body = {
     ...plain,
-    ...(Object.keys(mails).length > 0 && { alertEmails: { ...mailed, ...mails } }),
-    ...(isStart && { newMembers: { ...newMembers, ...start } }),
+    ...(Object.keys(mails).length > 0 && { alertEmails: { ...currentMails, ...mails } }),
+    ...(changesNewMembers && { newMembers: { ...newMembers, ...newMemberChange } }),
   };
   if (Object.keys(body).length === 0) throw new RouterError('invalid_request', 'Name a setting, as audit-days=90.');
   printSettings(context, (await client.send<Settings>('PATCH', '/settings', { body })).value);
 }
 
-/** Separates the settings within `alertEmails`, which become `mails` without that prefix, from the others. */
-function split(input: Readonly<Record<string, unknown>>): Record<string, unknown> & { mails: object } {
+/** Separates the settings within `alertEmails` from the others. `mails` contains them, named without that prefix. */
+function splitMails(input: Readonly<Record<string, unknown>>): Record<string, unknown> & { mails: object } {
   const [mails, plain] = [mailNames, Object.keys(others)].map((which) =>
     Object.entries(input).filter(([name]) => which.includes(name)),
   );
@@ -65,13 +68,16 @@ function readValue(text: string, name: string): number | boolean | string | stri
 }
 
 function printSettings(context: AdminContext, settings: Settings): void {
-  const { newMembers, alertEmails: mailed, ...plain } = settings;
+  const { newMembers, alertEmails: currentMails, ...plain } = settings;
   printFacts(context, settings, {
-    ...Object.fromEntries(Object.entries(plain).map(([name, value]) => [kebab(name), String(value)])),
+    ...Object.fromEntries(Object.entries(plain).map(([name, value]) => [toKebabCase(name), String(value)])),
     ...Object.fromEntries(
-      Object.entries(mailed).map(([name, value]) => [kebab(`alertEmails.${name}`), [value].flat().join(',')]),
+      Object.entries(currentMails).map(([name, value]) => [
+        toKebabCase(`alertEmails.${name}`),
+        [value].flat().join(','),
+      ]),
     ),
-    'limits of new members': valuesText(newMembers.limits) || 'none',
-    'ceiling of new members': valuesText(newMembers.ceiling) || 'none',
+    'limits of new members': formatValues(newMembers.limits) || 'none',
+    'ceiling of new members': formatValues(newMembers.ceiling) || 'none',
   });
 }

@@ -12,7 +12,13 @@ type MemberOptions = AdminOptions & { role: TeamRole };
 export function membersCommand(run: RunAdminCommand): Command {
   const command = new Command('members').description('manage who is in a team');
   const role = () => new Option('--role <role>', 'role in the team').choices(teamRoles);
-  withArguments(addCommand(command, 'add', 'add somebody who has an account to a team; a member keeps the role'))
+  withArguments(
+    addCommand(
+      command,
+      'add',
+      'add somebody who has an account to a team; somebody in the team already keeps their role',
+    ),
+  )
     .addOption(role().default('member'))
     .action((text: string, email: string, options: MemberOptions) =>
       run(options, async (context) => {
@@ -27,7 +33,7 @@ export function membersCommand(run: RunAdminCommand): Command {
     .action((text: string, user: string, options: MemberOptions) =>
       run(options, async (context) => {
         const team = await findTeam(context.client, text);
-        const { id, email } = memberOf(team, user);
+        const { id, email } = requireMember(team, user);
         const path = pathOf`/teams/${team.id}/members/${id}`;
         const { value } = await context.client.send<Team>('PUT', path, { body: { role: options.role } });
         printDone(context, value, `${email} is in team ${team.name}, as ${options.role}.`);
@@ -37,7 +43,7 @@ export function membersCommand(run: RunAdminCommand): Command {
     (text: string, user: string, options: AdminOptions) =>
       run(options, async (context) => {
         const team = await findTeam(context.client, text);
-        const { id, email } = memberOf(team, user);
+        const { id, email } = requireMember(team, user);
         const { value } = await context.client.send<Team>('DELETE', pathOf`/teams/${team.id}/members/${id}`);
         printDone(context, value, `${email} is not in team ${team.name} any more.`);
       }),
@@ -49,7 +55,7 @@ function withArguments(command: Command): Command {
   return command.argument('<team>', 'name or id of the team').argument('<user>', 'email address of the person');
 }
 
-function memberOf({ name, members }: Team, user: string): Team['members'][number] {
+function requireMember({ name, members }: Team, user: string): Team['members'][number] {
   const member = members.find(({ id, email }) => id === user || email === user.toLowerCase());
   if (member) return member;
   throw new RouterError('not_found', `${user} is not in team ${name}.`);

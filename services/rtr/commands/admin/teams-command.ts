@@ -4,14 +4,22 @@ import type { Team } from './admin-answers.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { findTeam } from './find-party.ts';
 import {
-  partyChange,
-  recordsChange,
+  readPartyChange,
+  readRecordingChange,
   withPartySettings,
   withRecords,
   type PartySettings,
   type RecordsOption,
 } from './party-settings.ts';
-import { dayText, minuteText, printDone, printFacts, printList, recordingText, valuesText } from './print-answers.ts';
+import {
+  formatDay,
+  formatMinute,
+  printDone,
+  printFacts,
+  printList,
+  formatRecording,
+  formatValues,
+} from './print-answers.ts';
 import { membersCommand } from './team-members.ts';
 
 const teamArgument = ['<team>', 'name or id of the team'] as const;
@@ -24,7 +32,7 @@ export function teamsCommand(run: RunAdminCommand): Command {
     run(options, (context) =>
       printList(context, context.client.list<Team>('/teams'), {
         head: ['ID', 'MEMBERS', 'CREATED', 'NAME'],
-        row: ({ id, members, createdAt, name }) => [id, members.length, dayText(createdAt), name],
+        row: ({ id, members, createdAt, name }) => [id, members.length, formatDay(createdAt), name],
         none: 'There are no teams yet. Make one with: rtr teams create <name>',
       }),
     ),
@@ -58,10 +66,10 @@ export function teamsCommand(run: RunAdminCommand): Command {
 
 async function createTeam(context: AdminContext, name: string, options: TeamSettings): Promise<void> {
   const { client } = context;
-  const { value: made } = await client.send<Team>('POST', '/teams', { body: { name } });
-  const body = partyChange(made, options);
+  const { value: created } = await client.send<Team>('POST', '/teams', { body: { name } });
+  const body = readPartyChange(created, options);
   const isMore = Object.keys(body).length > 0;
-  const team = isMore ? (await client.send<Team>('PATCH', pathOf`/teams/${made.id}`, { body })).value : made;
+  const team = isMore ? (await client.send<Team>('PATCH', pathOf`/teams/${created.id}`, { body })).value : created;
   printDone(context, team, `Team ${team.name} has the id ${team.id}.`);
 }
 
@@ -72,8 +80,8 @@ async function setTeam(
 ): Promise<void> {
   const { client } = context;
   const { id } = await findTeam(client, text);
-  const { value: now, etag } = await client.send<Team>('GET', pathOf`/teams/${id}`);
-  const body = { name, ...partyChange(now, options), ...recordsChange({ records }) };
+  const { value: current, etag } = await client.send<Team>('GET', pathOf`/teams/${id}`);
+  const body = { name, ...readPartyChange(current, options), ...readRecordingChange({ records }) };
   printTeam(context, (await client.send<Team>('PATCH', pathOf`/teams/${id}`, { body, ifMatch: etag })).value);
 }
 
@@ -82,11 +90,11 @@ export function printTeam(context: AdminContext, team: Team): void {
   printFacts(context, team, {
     name,
     id,
-    limits: valuesText(limits),
-    ceiling: valuesText(ceiling),
+    limits: formatValues(limits),
+    ceiling: formatValues(ceiling),
     weight,
-    recorded: recordingText(recording),
-    created: minuteText(createdAt),
+    recorded: formatRecording(recording),
+    created: formatMinute(createdAt),
     members: members.map(({ email, role }) => `${email} (${role})`).join(', '),
   });
 }

@@ -1,9 +1,9 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { adminScopes } from '#shared/accounts/admin-tokens/admin-token.ts';
-import { wholeNumber } from '../whole-number.ts';
+import { createWholeNumberParser } from '../whole-number.ts';
 import { pathOf } from './admin-client.ts';
 import { addCommand, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
-import { dayText, minuteText, printDone, printFacts, printList } from './print-answers.ts';
+import { formatDay, formatMinute, printDone, printFacts, printList } from './print-answers.ts';
 
 interface AdminToken {
   id: string;
@@ -20,16 +20,16 @@ export function tokensCommand(run: RunAdminCommand): Command {
   const command = new Command('tokens').description('manage admin tokens, with which programs use the Admin API');
   addCommand(command, 'create', 'create an admin token and print it, once')
     .requiredOption('--name <name>', 'name of the token')
-    .option('--scopes <list>', `what it may do, of ${adminScopes.join(', ')}, separated by commas`, readScopes, [
+    .option('--scopes <list>', `what the token may do, of ${adminScopes.join(', ')}, separated by commas`, readScopes, [
       'read',
     ])
-    .option('--days <days>', 'days until it expires', wholeNumber(1, 366), 90)
+    .option('--days <days>', 'days until the token expires', createWholeNumberParser(1, 366), 90)
     .action((options: AdminOptions & { name: string; scopes: string[]; days: number }) =>
       run(options, async (context) => {
         const body = { name: options.name, scopes: options.scopes, expiresInDays: options.days };
         const { value } = await context.client.send<{ token: AdminToken; raw: string }>('POST', '/tokens', { body });
         const { token, raw } = value;
-        const until = dayText(token.expiresAt);
+        const until = formatDay(token.expiresAt);
         const sentence = `Admin token "${token.name}", valid until ${until}, shown only this once: ${raw}`;
         printDone(context, { raw, ...token }, sentence);
       }),
@@ -39,7 +39,7 @@ export function tokensCommand(run: RunAdminCommand): Command {
       printList(context, context.client.list<AdminToken>('/tokens'), {
         head: ['ID', 'SCOPES', 'OWNER', 'CREATED', 'EXPIRES', 'LAST USED', 'NAME'],
         row: ({ id, scopes, owner, madeAt = '-', createdAt, expiresAt, lastUsedAt, name }) => {
-          const days = [createdAt, expiresAt, lastUsedAt].map(dayText);
+          const days = [createdAt, expiresAt, lastUsedAt].map(formatDay);
           return [id, scopes.join(','), owner?.name ?? madeAt, ...days, name];
         },
         none: 'There are no admin tokens.',
@@ -56,7 +56,7 @@ export function tokensCommand(run: RunAdminCommand): Command {
         scopes: scopes.join(', '),
         role,
         owner: owner?.name ?? madeAt,
-        expires: minuteText(expiresAt),
+        expires: formatMinute(expiresAt),
       });
     }),
   );

@@ -6,8 +6,8 @@ import { computeNamedPeriod, type NamedPeriod, type Period } from '#shared/accou
 import type { AdminClient, Query } from './admin-client.ts';
 import type { AdminOptions } from './admin-context.ts';
 import { findPerson, findTeam } from './find-party.ts';
-import { minuteText } from './print-answers.ts';
-import { pastTime } from './read-time.ts';
+import { formatMinute } from './print-answers.ts';
+import { readPastTime } from './read-time.ts';
 
 export interface UsageOptions extends AdminOptions {
   from?: number;
@@ -24,42 +24,44 @@ export interface UsageOptions extends AdminOptions {
 
 export function withSpan(command: Command, from: string): Command {
   return command
-    .option('--from <time>', `its beginning: a date, or the last hours or days, as 7d; ${from}`, (text) =>
-      pastTime(text),
+    .option(
+      '--from <time>',
+      `beginning of the period: a date, or a number of hours or days until now, such as 7d; ${from}`,
+      (text) => readPastTime(text),
     )
-    .option('--to <time>', 'its end, the same; now without it', (text) => pastTime(text));
+    .option('--to <time>', 'end of the period, written likewise; now without it', (text) => readPastTime(text));
 }
 
 /** Adds the options that filter requests by owner, model, tier and purpose. */
 export function withFilters(command: Command): Command {
   return withOwners(command)
-    .option('--model <model>', 'of this model only')
-    .addOption(new Option('--tier <tier>', 'of this tier only').choices(tiers))
-    .addOption(new Option('--purpose <purpose>', 'for this purpose only').choices(purposes));
+    .option('--model <model>', 'only requests of this model')
+    .addOption(new Option('--tier <tier>', 'only requests of this tier').choices(tiers))
+    .addOption(new Option('--purpose <purpose>', 'only requests for this purpose').choices(purposes));
 }
 
 export function withOwners(command: Command): Command {
   return command
-    .option('--key <id>', 'of this key only')
-    .option('--team <team>', 'of the team with this name or id only')
-    .option('--user <address>', 'of the person with this address only');
+    .option('--key <id>', 'only of the key with this id')
+    .option('--team <team>', 'only of the team with this name or id')
+    .option('--user <address>', 'only of the person with this address');
 }
 
 /**
- * Returns the time span that the options name.
- * @param name length of the span if the options name no beginning
+ * Returns the period that was given as options.
+ * @param name length of the period if no beginning was given
  */
-export function spanOf({ from, to = Date.now() }: UsageOptions, name: NamedPeriod = '30d'): Period {
+export function readPeriod({ from, to = Date.now() }: UsageOptions, name: NamedPeriod = '30d'): Period {
   return { from: from ?? computeNamedPeriod(name, to - 1).from, to };
 }
 
 /** Returns a sentence about the period whose requests are summed up, in UTC. */
-export function periodLine({ from, to }: Period): string {
-  return `Requests that began from ${minuteText(from)} to ${minuteText(to)} (UTC).`;
+export function formatPeriod({ from, to }: Period): string {
+  return `Requests that began from ${formatMinute(from)} to ${formatMinute(to)} (UTC).`;
 }
 
-/** Returns the filters that the options name. Names of people and teams are replaced by their ids. */
-export async function filterOf(client: AdminClient, options: UsageOptions): Promise<Query> {
+/** Returns the filters that were given as options. Names of people and teams are replaced by their ids. */
+export async function readFilter(client: AdminClient, options: UsageOptions): Promise<Query> {
   const { model, key, team, user, tier, purpose, outcome, recorded } = options;
   return {
     model,

@@ -1,7 +1,7 @@
 import type { Period } from '#shared/accounts/periods.ts';
 import type { AdminContext, AdminOptions } from './admin-context.ts';
 import { printList } from './print-answers.ts';
-import { periodLine } from './usage-options.ts';
+import { formatPeriod } from './usage-options.ts';
 
 export type OverviewOptions = AdminOptions & { span: string };
 
@@ -46,7 +46,7 @@ export async function showOverview(context: AdminContext, { span }: OverviewOpti
     },
     none: '',
   });
-  print(periodLine(found));
+  print(formatPeriod(found));
   const times = Object.entries({ 'First token': firstTokenMs, 'Whole answer': totalMs });
   for (const [name, time] of times)
     if (time) print(`${name}: p50 ${Math.round(time.p50)} ms, p95 ${Math.round(time.p95)} ms`);

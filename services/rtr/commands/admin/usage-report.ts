@@ -3,7 +3,7 @@ import type { Period } from '#shared/accounts/periods.ts';
 import type { AdminClient } from './admin-client.ts';
 import type { AdminContext } from './admin-context.ts';
 import { printList } from './print-answers.ts';
-import { filterOf, periodLine, spanOf, type UsageOptions } from './usage-options.ts';
+import { readFilter, formatPeriod, readPeriod, type UsageOptions } from './usage-options.ts';
 
 interface Totals {
   requests: number;
@@ -15,7 +15,7 @@ interface Totals {
 
 interface Report extends Period {
   groups: { id: string; name: string; totals: Totals }[];
-  /** A report by hours does not have them. */
+  /** Absent from a report by hours. */
   totals?: Totals;
 }
 
@@ -27,7 +27,7 @@ export async function showReport(context: AdminContext, options: ReportOptions):
   const { by, step } = options;
   const found = step === 'hour' ? await readHours(client, options) : await readDays(client, options);
   if (json) return print(JSON.stringify(found));
-  const { groups, totals = sumOf(found.groups) } = found;
+  const { groups, totals = computeSum(found.groups) } = found;
   // Several keys, people or teams may have the same name.
   const hasIds = ['key', 'user', 'team'].includes(by);
   await printList(context, [...groups, { id: '', name: 'all', totals }], {
@@ -38,26 +38,30 @@ export async function showReport(context: AdminContext, options: ReportOptions):
     },
     none: '',
   });
-  print(periodLine(found));
+  print(formatPeriod(found));
 }
 
 async function readDays(client: AdminClient, options: ReportOptions): Promise<Report> {
   const { by, step } = options;
-  return client.get<Report>('/usage', { ...spanOf(options), by, step, ...(await filterOf(client, options)) });
+  return client.get<Report>('/usage', { ...readPeriod(options), by, step, ...(await readFilter(client, options)) });
 }
 
 /**
- * Reads the sums of hours, which are stored by model, and by key with its owner.
+ * Reads the sums of hours, which are stored by model, and by key with the owner of the key.
  * @throws RouterError `invalid_request` for a filter that the sums of hours do not have
  */
 async function readHours(client: AdminClient, options: ReportOptions): Promise<Report> {
   const { by, model, tier, purpose } = options;
   if (model !== undefined || tier !== undefined || purpose !== undefined)
     throw new RouterError('invalid_request', 'Hours can be narrowed by key, team and person alone.');
-  return client.get<Report>('/usage/hours', { ...spanOf(options, '24h'), by, ...(await filterOf(client, options)) });
+  return client.get<Report>('/usage/hours', {
+    ...readPeriod(options, '24h'),
+    by,
+    ...(await readFilter(client, options)),
+  });
 }
 
-function sumOf(groups: Report['groups']): Totals {
+function computeSum(groups: Report['groups']): Totals {
   const sum: Totals = { requests: 0, failed: 0, promptTokens: 0, completionTokens: 0, cost: 0 };
   for (const { totals } of groups) {
     sum.requests += totals.requests;

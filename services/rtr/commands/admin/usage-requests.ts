@@ -1,7 +1,7 @@
 import type { AdminClient } from './admin-client.ts';
 import type { AdminContext } from './admin-context.ts';
-import { minuteText, printList } from './print-answers.ts';
-import { filterOf, type UsageOptions } from './usage-options.ts';
+import { formatMinute, printList } from './print-answers.ts';
+import { readFilter, type UsageOptions } from './usage-options.ts';
 
 interface UsageRequest {
   id: string;
@@ -28,7 +28,7 @@ export async function listRequests(context: AdminContext, options: RequestOption
   const { client } = context;
   const found =
     options.id === undefined
-      ? requests(client, options)
+      ? readRequests(client, options)
       : await client.get<UsageRequest[]>(`/usage/requests/${encodeURIComponent(options.id)}`);
   await printList(context, found, {
     head: ['AT (UTC)', 'ID', 'OWNER', 'KEY', 'MODEL', 'TIER', 'OUTCOME', 'MS', 'INPUT', 'OUTPUT', 'DOLLARS'],
@@ -36,24 +36,24 @@ export async function listRequests(context: AdminContext, options: RequestOption
       const { totalMs, promptTokens, completionTokens, cost } = counts;
       const ended = code === undefined ? outcome : `${outcome}: ${code}`;
       const used = [Math.round(totalMs), promptTokens, completionTokens, Number(cost.toFixed(6))];
-      return [minuteText(at), id, owner?.name ?? '-', key.name, model, tier, ended, ...used];
+      return [formatMinute(at), id, owner?.name ?? '-', key.name, model, tier, ended, ...used];
     },
     none: 'There are no such requests.',
   });
 }
 
-async function* requests(
+async function* readRequests(
   client: AdminClient,
   { limit, from, to, code, ...options }: RequestOptions,
 ): AsyncGenerator<UsageRequest> {
-  const filter = await filterOf(client, options);
+  const filter = await readFilter(client, options);
   let before: string | undefined;
-  let left = limit;
+  let remaining = limit;
   do {
-    const query = { ...filter, from, to, code, limit: Math.min(left, pageSize), before };
+    const query = { ...filter, from, to, code, limit: Math.min(remaining, pageSize), before };
     const page = await client.get<{ requests: UsageRequest[]; next?: string }>('/usage/requests', query);
     yield* page.requests;
-    left -= page.requests.length;
+    remaining -= page.requests.length;
     before = page.next;
-  } while (before !== undefined && left > 0);
+  } while (before !== undefined && remaining > 0);
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { pathOf } from './admin-client.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { findPerson } from './find-party.ts';
-import { minuteText, printDone, printList } from './print-answers.ts';
+import { formatMinute, printDone, printList } from './print-answers.ts';
 import { personArgument } from './person-argument.ts';
 
 interface Session {
@@ -19,14 +19,14 @@ export function addSessionCommands(command: Command, run: RunAdminCommand): void
     .argument(...personArgument)
     .action((user: string, options: AdminOptions) =>
       run(options, async (context) => {
-        const { id, email } = await act(context, user, 'POST', 'sign-out');
+        const { id, email } = await sendForPerson(context, user, 'POST', 'sign-out');
         printDone(context, { id, email, signedOut: true }, `All sessions and programs of ${email} are ended.`);
       }),
     );
   addCommand(
     command,
     'password-link',
-    'print a link with which a person who has never come in sets a password, within 24 hours',
+    'print a link with which a person who has never used their account sets a password, within 24 hours',
   )
     .argument(...personArgument)
     .action((user: string, options: AdminOptions) =>
@@ -44,19 +44,19 @@ export function addSessionCommands(command: Command, run: RunAdminCommand): void
     .argument(...personArgument)
     .action((user: string, options: AdminOptions) =>
       run(options, async (context) => {
-        const { id, email } = await act(context, user, 'DELETE', 'second-factor');
+        const { id, email } = await sendForPerson(context, user, 'DELETE', 'second-factor');
         printDone(context, { id, email, secondFactor: false }, `${email} has no second factor any more.`);
       }),
     );
   addCommand(
     command,
     'unlink',
-    'take the account at an identity provider from a person; their next sign-in with the same address links them anew',
+    'unlink a person from an identity provider; their next sign-in with the same address links them again',
   )
     .argument(...personArgument)
     .action((user: string, options: AdminOptions) =>
       run(options, async (context) => {
-        const { id, email } = await act(context, user, 'DELETE', 'external-account');
+        const { id, email } = await sendForPerson(context, user, 'DELETE', 'external-account');
         const next = 'All sessions and programs are ended. The next sign-in with this address links it anew.';
         printDone(
           context,
@@ -74,7 +74,7 @@ export function addSessionCommands(command: Command, run: RunAdminCommand): void
           head: ['ID', 'STARTED (UTC)', 'USED', 'ADDRESS', 'BROWSER'],
           row: (session) => {
             const { startedAt, usedAt, address = '-', browser } = session;
-            return [session.id, minuteText(startedAt), minuteText(usedAt), address, browser];
+            return [session.id, formatMinute(startedAt), formatMinute(usedAt), address, browser];
           },
           none: 'The person is signed in nowhere.',
         });
@@ -92,8 +92,8 @@ export function addSessionCommands(command: Command, run: RunAdminCommand): void
     );
 }
 
-/** Sends a request about a person. Its answer is empty. */
-async function act(
+/** Sends a request about a person that the router answers without content. Returns the person. */
+async function sendForPerson(
   { client }: AdminContext,
   user: string,
   method: 'POST' | 'DELETE',

@@ -5,8 +5,8 @@ import type { Person } from './admin-answers.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { findPerson, findReceiver } from './find-party.ts';
 import { personArgument } from './person-argument.ts';
-import { partyChange, withPartySettings, type PartySettings } from './party-settings.ts';
-import { dayText, minuteText, printDone, printFacts, printList, valuesText } from './print-answers.ts';
+import { readPartyChange, withPartySettings, type PartySettings } from './party-settings.ts';
+import { formatDay, formatMinute, printDone, printFacts, printList, formatValues } from './print-answers.ts';
 import { addSessionCommands } from './user-sessions.ts';
 
 type UserSettings = PartySettings & AdminOptions & { role?: string };
@@ -19,7 +19,7 @@ export function usersCommand(run: RunAdminCommand): Command {
         head: ['ID', 'ADDRESS', 'ROLE', 'STATE', 'CREATED', 'LAST SEEN', 'NAME'],
         row: ({ id, email, role, blocked, createdAt, lastSeenAt, name }) => {
           const state = blocked ? 'blocked' : 'active';
-          return [id, email, role, state, dayText(createdAt), dayText(lastSeenAt), name];
+          return [id, email, role, state, formatDay(createdAt), formatDay(lastSeenAt), name];
         },
         none: 'Nobody has an account yet. Make one with: rtr users create <address>',
       }),
@@ -32,7 +32,7 @@ export function usersCommand(run: RunAdminCommand): Command {
     );
   withPartySettings(addCommand(command, 'create', 'make an account for somebody who signs in later'))
     .argument('<address>', 'email address of the person')
-    .option('--name <name>', 'name of the person; what stands before the @ without it')
+    .option('--name <name>', 'name of the person; the part of the address before the @ without it')
     .addOption(roleOption())
     .action((email: string, options: UserSettings & { name?: string }) =>
       run(options, (context) => createUser(context, email, options)),
@@ -48,7 +48,7 @@ export function usersCommand(run: RunAdminCommand): Command {
   addCommand(
     command,
     'rename',
-    'change the name or the address of a person; a new address ends their sessions, the present one is confirmed',
+    'change the name or address of a person; a new address ends their sessions, the present address is confirmed',
   )
     .argument(...personArgument)
     .option('--name <name>', 'the new name')
@@ -61,11 +61,7 @@ export function usersCommand(run: RunAdminCommand): Command {
         printDone(context, { id, ...body }, `${email} is changed.`);
       }),
     );
-  addCommand(
-    command,
-    'delete',
-    'delete a person with keys, sessions and files; what they have used stays in the ledger',
-  )
+  addCommand(command, 'delete', 'delete a person with keys, sessions and files; their usage stays in the ledger')
     .argument(...personArgument)
     .action((user: string, options: AdminOptions) =>
       run(options, async (context) => {
@@ -87,7 +83,7 @@ async function createUser(
   email: string,
   { name, role, ...options }: UserSettings & { name?: string },
 ): Promise<void> {
-  const body = { email, name, role, ...partyChange({ limits: {}, ceiling: {} }, options) };
+  const body = { email, name, role, ...readPartyChange({ limits: {}, ceiling: {} }, options) };
   const { value } = await context.client.send<Person>('POST', '/users', { body });
   const next = `Let them sign in at your provider, or with a link from: rtr users password-link ${value.email}`;
   printDone(context, value, `${value.email} has an account as ${value.role}. ${next}`);
@@ -99,11 +95,11 @@ async function setUser(
   { role, block, unblock, ...options }: UserSettings & { block?: true; unblock?: true },
 ): Promise<void> {
   const { client } = context;
-  const isBlocked = block && !role && Object.keys(partyChange({ limits: {}, ceiling: {} }, options)).length === 0;
-  const { id } = await (isBlocked ? findPerson : findReceiver)(client, user);
-  const { value: now, etag } = await client.send<Person>('GET', pathOf`/users/${id}`);
+  const onlyBlocks = block && !role && Object.keys(readPartyChange({ limits: {}, ceiling: {} }, options)).length === 0;
+  const { id } = await (onlyBlocks ? findPerson : findReceiver)(client, user);
+  const { value: current, etag } = await client.send<Person>('GET', pathOf`/users/${id}`);
   const blocked = block ? true : unblock ? false : undefined;
-  const body = { role, blocked, ...partyChange(now, options) };
+  const body = { role, blocked, ...readPartyChange(current, options) };
   const { value } = await client.send<Person>('PATCH', pathOf`/users/${id}`, { body, ifMatch: etag });
   printPerson(context, value);
 }
@@ -118,10 +114,10 @@ function printPerson(context: AdminContext, person: Person): void {
     role,
     state: blocked ? 'blocked' : 'active',
     'linked to': provider,
-    limits: valuesText(limits),
-    ceiling: valuesText(ceiling),
+    limits: formatValues(limits),
+    ceiling: formatValues(ceiling),
     weight,
-    created: minuteText(createdAt),
-    'last seen': lastSeenAt === undefined ? undefined : minuteText(lastSeenAt),
+    created: formatMinute(createdAt),
+    'last seen': lastSeenAt === undefined ? undefined : formatMinute(lastSeenAt),
   });
 }

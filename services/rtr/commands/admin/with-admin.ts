@@ -4,9 +4,15 @@ import { openAccounts } from '#shared/accounts/accounts.ts';
 import { redisHosts } from '#shared/accounts/redis/redis-options.ts';
 import { createLog } from '#shared/core/log.ts';
 import type { AdminConfig } from '../../config.ts';
-import { clusterAddresses, isLoopback, isSameRouter, ownRouter, startedRouter } from '../../up/cluster-addresses.ts';
+import {
+  findClusterAddresses,
+  isLoopback,
+  isSameRouter,
+  findOwnRouter,
+  findStartedRouter,
+} from '../../up/cluster-addresses.ts';
 import { UpError } from '../../up/up-error.ts';
-import { localFileError } from '../client/client-context.ts';
+import { toLocalFileError } from '../client/client-context.ts';
 import { withRedis } from '../with-redis.ts';
 import { AdminClient } from './admin-client.ts';
 import type { AdminContext, AdminOptions } from './admin-context.ts';
@@ -20,7 +26,7 @@ export interface AdminCommandParts extends Omit<AdminContext, 'client' | 'json'>
 }
 
 /**
- * Runs a command on the Admin API with the user's admin token. If the user has none and the account store can be reached, it creates a
+ * Runs a command on the Admin API with the user's admin token. If the user has no token and the account store can be reached, creates a
  * token for this command and deletes it at the end.
  * @throws UpError if there is neither a token nor a store, or for an invalid address
  */
@@ -28,17 +34,17 @@ export async function withAdmin(
   { config, options, folder, ...others }: AdminCommandParts,
   command: (context: AdminContext) => Promise<unknown>,
 ): Promise<void> {
-  const named = namedRouter(config, options) ?? ownRouter(config, folder).url;
+  const named = readNamedRouter(config, options) ?? findOwnRouter(config, folder).url;
   const json = options.json ?? false;
   const adminToken = readGivenToken(config, options);
   if (adminToken !== undefined) {
     const token = () => Promise.resolve(adminToken);
-    const client = new AdminClient({ url: named, token, unknownTokenMessage: refusedToken(named) });
+    const client = new AdminClient({ url: named, token, unknownTokenMessage: refusedTokenMessage(named) });
     await command({ client, json, ...others });
     return;
   }
   const url = requireLoopbackAddress(named, config, folder);
-  const { REDIS_URL } = storeAddress(config, folder);
+  const { REDIS_URL } = requireStoreAddress(config, folder);
   const log = createLog({ service: 'rtr', level: 'silent', format: 'json' });
   await withRedis({ REDIS_URL, REDIS_CA: config.REDIS_CA, log }, async (redis) => {
     const token = new CommandLineToken(openAccounts(redis, `${config.RTR_PREFIX}:`).adminTokens);
@@ -62,8 +68,8 @@ export async function withAdmin(
 }
 
 /**
- * Returns the admin token that the user has set; undefined if there is none. The token in `RTR_ADMIN_TOKEN` is only for the router in
- * `RTR_URL`.
+ * Returns the admin token that the user has set; undefined if the user has set none. The token in `RTR_ADMIN_TOKEN` is only for the router
+ * in `RTR_URL`.
  * @throws RouterError for a file that cannot be read
  * @throws UpError for the token in `RTR_ADMIN_TOKEN` together with a router other than that of `RTR_URL`
  */
@@ -81,15 +87,15 @@ export function readGivenToken(
   try {
     return readFileSync(tokenFile, 'utf8').trim();
   } catch (error) {
-    throw localFileError(tokenFile, error);
+    throw toLocalFileError(tokenFile, error);
   }
 }
 
 /**
- * Returns the address of the router that the user names; undefined if the user names none.
+ * Returns the address of the router that the user names; undefined if the user names no router.
  * @throws UpError for an invalid address
  */
-export function namedRouter(config: Pick<AdminConfig, 'RTR_URL'>, { router }: AdminOptions): string | undefined {
+export function readNamedRouter(config: Pick<AdminConfig, 'RTR_URL'>, { router }: AdminOptions): string | undefined {
   const url = router ?? config.RTR_URL;
   if (url === undefined || /^https?:$/.test(URL.parse(url)?.protocol ?? '')) return url;
   throw new UpError(`${url} is no http or https address.`);
@@ -97,17 +103,20 @@ export function namedRouter(config: Pick<AdminConfig, 'RTR_URL'>, { router }: Ad
 
 /**
  * Returns the address to which a token of an account store may be sent. Another program at that address could use the token against the
- * store, so only an address of the loopback interface is accepted. For the store of this folder's cluster it must be the address with which
- * the cluster was started, whatever the environment says. For a store that `REDIS_URL` names it must be the address that the settings name.
+ * store, so the address must be one of the loopback interface. For the store of this folder's cluster, it must be the address with which
+ * the cluster was started, whatever the environment says. For a store that `REDIS_URL` names, it must be the address that the settings
+ * name.
  * @throws UpError for another router
  */
 function requireLoopbackAddress(named: string, config: AdminConfig, folder: string): string {
-  const own = config.REDIS_URL === undefined ? startedRouter(folder) : named;
-  if (own !== undefined && isLoopback(own) && isSameRouter(named, own)) return own;
+  const ownAddress = config.REDIS_URL === undefined ? findStartedRouter(folder) : named;
+  if (ownAddress !== undefined && isLoopback(ownAddress) && isSameRouter(named, ownAddress)) return ownAddress;
   // If the address is one of this machine, the lack of a store is reported rather than the wrong router.
-  if (isLoopback(named)) storeAddress(config, folder);
+  if (isLoopback(named)) requireStoreAddress(config, folder);
   const where =
-    own === undefined || own === named ? '' : ` It was started at ${own}: are RTR_URL, HOST and PORT right?`;
+    ownAddress === undefined || ownAddress === named
+      ? ''
+      : ` It was started at ${ownAddress}: are RTR_URL, HOST and PORT right?`;
   throw new UpError(
     `Set RTR_ADMIN_TOKEN (or --token-file) to an admin token of the router at ${named}, which is made in the console under ` +
       'Account, or with rtr tokens create where that router runs. Without one, rtr speaks to the router of this machine alone, ' +
@@ -115,9 +124,9 @@ function requireLoopbackAddress(named: string, config: AdminConfig, folder: stri
   );
 }
 
-function storeAddress(config: AdminConfig, folder: string): { REDIS_URL: string } {
+function requireStoreAddress(config: AdminConfig, folder: string): { REDIS_URL: string } {
   try {
-    return clusterAddresses({ NATS_URL: undefined, REDIS_URL: config.REDIS_URL }, folder, ['REDIS_URL']);
+    return findClusterAddresses({ NATS_URL: undefined, REDIS_URL: config.REDIS_URL }, folder, ['REDIS_URL']);
   } catch (cause) {
     const message =
       'Set RTR_ADMIN_TOKEN to an admin token of the router, which is made in the console under Account, or with ' +
@@ -126,7 +135,7 @@ function storeAddress(config: AdminConfig, folder: string): { REDIS_URL: string 
   }
 }
 
-function refusedToken(url: string): string {
+function refusedTokenMessage(url: string): string {
   return (
     `The router at ${url} refuses the admin token: it is unknown, revoked or expired. Make one in the console under ` +
     'Account, or with rtr tokens create where the router runs.'

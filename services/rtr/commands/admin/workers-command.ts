@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { pathOf } from './admin-client.ts';
 import { addCommand, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
-import { minuteText, printDone, printList } from './print-answers.ts';
+import { formatMinute, printDone, printList } from './print-answers.ts';
 
 interface Worker {
   id: string;
@@ -68,15 +68,15 @@ export function workersCommand(run: RunAdminCommand): Command {
           row: ({ id, tier, host = '-', goneAt, why, jobs, isBack, serves, servedNames }) => {
             const more = servedNames - serves.length;
             const models = serves.join(', ') + (more > 0 ? ` and ${more} more` : '');
-            return [id, tier, host, minuteText(goneAt), isBack ? `${why}, back` : why, jobs, models];
+            return [id, tier, host, formatMinute(goneAt), isBack ? `${why}, back` : why, jobs, models];
           },
           none: 'No worker has gone.',
         }),
       ),
   );
   for (const [name, does, outcome] of [
-    ['drain', 'have a worker finish its jobs and take no new ones', 'finishes its jobs and takes no new ones'],
-    ['undrain', 'have a worker that was drained take jobs again', 'takes jobs again'],
+    ['drain', 'let a worker finish its jobs and take no new jobs', 'finishes its jobs and takes no new ones'],
+    ['undrain', 'let a drained worker take jobs again', 'takes jobs again'],
   ] as const) {
     addCommand(command, name, does)
       .argument('<worker>', 'id of the worker')
@@ -101,19 +101,19 @@ export function workersCommand(run: RunAdminCommand): Command {
 
 /** Creates `rtr models …`, which shows the model names that clients can request. */
 export function modelsCommand(run: RunAdminCommand): Command {
-  const command = new Command('models').description('see what clients can ask for');
+  const command = new Command('models').description('see the model names that clients can request');
   addCommand(
     command,
     'list',
-    'list what clients can ask for: auto, names of the registry, and models of workers',
+    'list the model names that clients can request: auto, names of the registry, and models of workers',
   ).action((options: AdminOptions) =>
     run(options, async (context) =>
       printList(context, await context.client.get<Model[]>('/models'), {
         head: ['NAME', 'KIND', 'CONTEXT', 'SERVED BY', 'DOLLARS', 'SPEED', 'OPERATIONS'],
         row: ({ id, kind, contextWindow = '-', servedBy, operations }) => {
           const by = servedBy.map(({ tier, workers }) => `${tier} (${workers})`).join(', ') || 'nobody';
-          const cost = servedBy.flatMap(costText).join(', ') || '-';
-          const speed = servedBy.flatMap(speedText).join(', ') || '-';
+          const cost = servedBy.flatMap(listPrices).join(', ') || '-';
+          const speed = servedBy.flatMap(listSpeeds).join(', ') || '-';
           return [id, kind, contextWindow, by, cost, speed, operations.join(', ')];
         },
         none: 'There is nothing to ask for.',
@@ -123,12 +123,12 @@ export function modelsCommand(run: RunAdminCommand): Command {
   return command;
 }
 
-/** Returns a text with the price of a model on one tier, per million tokens; empty if nothing is known about the price. */
-function costText({ price, unpriced = [] }: Model['servedBy'][number]): string[] {
+/** Returns the price of a model on one tier, in dollars per million tokens, as a list of one text; empty if nothing is known about it. */
+function listPrices({ price, unpriced = [] }: Model['servedBy'][number]): string[] {
   if (price) return [`input=${price.input} output=${price.output}`];
   return unpriced.length > 0 ? ['unpriced'] : [];
 }
 
-function speedText({ speed }: Model['servedBy'][number]): string[] {
+function listSpeeds({ speed }: Model['servedBy'][number]): string[] {
   return speed ? [`${speed.tokensPerSecond} tokens/s after ${speed.firstTokenMs} ms`] : [];
 }

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { ClientContext, RunClientCommand } from '../client/client-context.ts';
-import { wholeNumber } from '../whole-number.ts';
-import { pathSegment } from '../path-segment.ts';
+import { createWholeNumberParser } from '../whole-number.ts';
+import { toPathSegment } from '../path-segment.ts';
 import type { BatchObject } from './batch-object.ts';
 import { downloadBatch } from './download-batch.ts';
 import { listBatches } from './list-batches.ts';
@@ -18,8 +18,8 @@ export function batchesCommand(run: RunClientCommand): Command {
     .command('submit')
     .description('upload a file with one request in each line, and create a batch of them')
     .argument('<file>', 'lines of JSON, each with custom_id, method, url and body; - for the standard input')
-    .option('--window <hours>', 'time after which what is not done expires, 1h to 168h', readWindow, '24h')
-    .option('--watch', 'show the progress until it is over')
+    .option('--window <hours>', 'time after which unfinished requests expire, 1h to 168h', readWindow, '24h')
+    .option('--watch', 'show the progress until the batch has ended')
     .addOption(json)
     .action((file: string, options: { window: string; watch?: true; json?: true }) =>
       run(options, (context) => submitBatch(context, file, options)),
@@ -27,20 +27,20 @@ export function batchesCommand(run: RunClientCommand): Command {
   command
     .command('list')
     .description('list batches, newest first')
-    .option('--limit <count>', 'how many at most', wholeNumber(1, 10_000), 20)
+    .option('--limit <count>', 'how many at most', createWholeNumberParser(1, 10_000), 20)
     .addOption(json)
     .action((options: { limit: number; json?: true }) =>
       run(options, (context) => listBatches(context, options.limit)),
     );
   command
     .command('watch')
-    .description('show the progress of a batch until it is over; fails unless it completes')
+    .description('show the progress of a batch until it has ended; fails unless the batch completes')
     .argument('<batch>', batch)
     .addOption(json)
     .action((id: string, options: { json?: true }) => run(options, (context) => watchBatch(context, id)));
   command
     .command('download')
-    .description('write the answers and the errors of a batch that is over into files')
+    .description('write the answers and the errors of an ended batch into files')
     .argument('<batch>', batch)
     .option('--out <folder>', 'folder of the files; - prints the answers, and then the errors', '.')
     .option('--force', 'replace files that exist')
@@ -50,7 +50,7 @@ export function batchesCommand(run: RunClientCommand): Command {
     );
   command
     .command('cancel')
-    .description('run no more requests of a batch; those that are done keep their answers')
+    .description('run no more requests of a batch; the answers that it has so far are kept')
     .argument('<batch>', batch)
     .addOption(json)
     .action((id: string, options: { json?: true }) => run(options, (context) => cancelBatch(context, id)));
@@ -58,7 +58,7 @@ export function batchesCommand(run: RunClientCommand): Command {
 }
 
 async function cancelBatch({ client, print, json }: ClientContext, id: string): Promise<void> {
-  const batch = await client.call<BatchObject>('POST', `/batches/${pathSegment(id)}/cancel`);
+  const batch = await client.call<BatchObject>('POST', `/batches/${toPathSegment(id)}/cancel`);
   print(json ? JSON.stringify(batch) : `Batch ${batch.id} is ${batch.status}.`);
 }
 

@@ -2,11 +2,11 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RouterError } from '#shared/core/errors.ts';
 import { readLines } from '#shared/formats/batches/read-lines.ts';
-import { localFileError, type ClientContext } from '../client/client-context.ts';
-import { contentOf, fetchFile } from '../client/fetch-file.ts';
+import { toLocalFileError, type ClientContext } from '../client/client-context.ts';
+import { readContent, fetchFile } from '../client/fetch-file.ts';
 import { CallError } from '../client/call-error.ts';
-import { standardStream, writeTarget, type WriteTarget } from '../client/write-target.ts';
-import { pathSegment } from '../path-segment.ts';
+import { standardStream, findWriteTarget, type WriteTarget } from '../client/write-target.ts';
+import { toPathSegment } from '../path-segment.ts';
 import { isOver, type BatchObject } from './batch-object.ts';
 
 const sideNames = { output: 'Answers', errors: 'Errors' } as const;
@@ -19,7 +19,7 @@ interface Side {
 /**
  * `rtr batches download <batch> [--out <folder>] [--force]`: writes the results that exist into `<batch>_output.jsonl` and
  * `<batch>_errors.jsonl`, and prints their paths. With `--out -`, prints the answers and then the errors.
- * @throws RouterError `invalid_request` for an unfinished batch, for one without results, or if a file already exists
+ * @throws RouterError `invalid_request` for an unfinished batch, for a batch without results, or if a file already exists
  * @throws CallError
  */
 export async function downloadBatch(
@@ -28,7 +28,7 @@ export async function downloadBatch(
   { out, force = false }: { out: string; force?: boolean },
 ): Promise<void> {
   const { client } = context;
-  const batch = await client.call<BatchObject>('GET', `/batches/${pathSegment(id)}`);
+  const batch = await client.call<BatchObject>('GET', `/batches/${toPathSegment(id)}`);
   if (!isOver(batch)) throw new RouterError('invalid_request', `Batch ${id} is not over yet: it is ${batch.status}.`);
   const { output_file_id: output, error_file_id: errors } = batch;
   const sides: Side[] = [];
@@ -41,8 +41,8 @@ export async function downloadBatch(
 
 async function printResults({ client, print }: ClientContext, id: string, sides: readonly Side[]): Promise<void> {
   await eachSide(id, sides, async ({ file }) => {
-    const { content } = await client.open(`/files/${pathSegment(file)}/content`);
-    for await (const { bytes } of readLines(contentOf(file, content), Infinity)) print(bytes.toString());
+    const { content } = await client.open(`/files/${toPathSegment(file)}/content`);
+    for await (const { bytes } of readLines(readContent(file, content), Infinity)) print(bytes.toString());
   });
 }
 
@@ -54,23 +54,23 @@ async function writeResults(
 ): Promise<void> {
   const { print, json } = context;
   await mkdir(out, { recursive: true }).catch((error: unknown) => {
-    throw localFileError(out, error);
+    throw toLocalFileError(out, error);
   });
   const hint = 'name another folder with --out, or replace it with --force.';
   // Both paths are checked before anything is downloaded, because one file alone would look like all results.
   const targets = new Map<Side, { path: string; target: WriteTarget }>();
   for (const side of sides) {
     const path = join(out, `${id}_${side.side}.jsonl`);
-    targets.set(side, { path, target: await writeTarget(path, { force, hint }) });
+    targets.set(side, { path, target: await findWriteTarget(path, { force, hint }) });
   }
   const written: Partial<Record<Side['side'], string>> = {};
   try {
     await eachSide(id, sides, async (side) => {
-      const at = targets.get(side);
-      if (!at) return;
-      await fetchFile(context, side.file, at.target);
-      written[side.side] = at.path;
-      if (!json) print(`${sideNames[side.side]}: ${at.path}`);
+      const found = targets.get(side);
+      if (!found) return;
+      await fetchFile(context, side.file, found.target);
+      written[side.side] = found.path;
+      if (!json) print(`${sideNames[side.side]}: ${found.path}`);
     });
   } finally {
     if (json && Object.keys(written).length > 0) print(JSON.stringify(written));

@@ -1,6 +1,6 @@
-import { countText, timeText } from '../client/amounts.ts';
+import { formatCount, formatTime } from '../client/amounts.ts';
 import type { ClientContext } from '../client/client-context.ts';
-import { tableLines } from '../table-lines.ts';
+import { toTableLines } from '../table-lines.ts';
 import { countDone, type BatchObject } from './batch-object.ts';
 
 interface BatchPage {
@@ -25,15 +25,15 @@ export async function listBatches({ client, print, json }: ClientContext, limit:
   }
   if (json) for (const batch of batches) print(JSON.stringify(batch));
   else if (batches.length === 0) print('There are no batches.');
-  else for (const line of table(batches)) print(line);
+  else for (const line of toBatchTable(batches)) print(line);
 }
 
-function table(batches: readonly BatchObject[]): string[] {
+function toBatchTable(batches: readonly BatchObject[]): string[] {
   const rows = batches.map((batch) => {
     const { total, failed } = batch.request_counts;
     const { id, status, paused, created_at: created, model = '-' } = batch;
-    const done = `${countText(countDone(batch))} of ${countText(total)}`;
-    return [id, paused ? 'paused' : status, done, countText(failed), timeText(created), model];
+    const done = `${formatCount(countDone(batch))} of ${formatCount(total)}`;
+    return [id, paused ? 'paused' : status, done, formatCount(failed), formatTime(created), model];
   });
-  return tableLines([['ID', 'STATUS', 'DONE', 'FAILED', 'CREATED (UTC)', 'MODEL'], ...rows]);
+  return toTableLines([['ID', 'STATUS', 'DONE', 'FAILED', 'CREATED (UTC)', 'MODEL'], ...rows]);
 }

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { RouterError } from '#shared/core/errors.ts';
 import { readLines } from '#shared/formats/batches/read-lines.ts';
-import { localFileError, type ClientContext } from '../client/client-context.ts';
+import { toLocalFileError, type ClientContext } from '../client/client-context.ts';
 import { CallError } from '../client/call-error.ts';
 import { sendFile } from '../client/send-file.ts';
 import { withInput, type LocalInput } from '../client/with-input.ts';
@@ -20,7 +20,7 @@ export async function submitBatch(
 ): Promise<void> {
   const { client, print, json } = context;
   const { endpoint, input } = await withInput(context, file, async (local) => {
-    const endpoint = await endpointOf(local);
+    const endpoint = await readEndpoint(local);
     const { id: input } = await sendFile(context, local, 'batch');
     return { endpoint, input };
   });
@@ -37,26 +37,26 @@ export async function submitBatch(
   if (watch) await watchBatch(context, batch.id);
 }
 
-/** Returns the endpoint of the first request, which must be the endpoint of all. Errors number the lines as the router does. */
-async function endpointOf({ path, shown }: LocalInput): Promise<string> {
+/** Returns the endpoint of the first request, which all requests must have. Errors number the lines of the file as the router does. */
+async function readEndpoint({ path, displayName }: LocalInput): Promise<string> {
   const content = createReadStream(path);
   try {
     for await (const { bytes, number } of readLines(content, Infinity)) {
-      const endpoint = urlOf(bytes.toString());
+      const endpoint = readUrl(bytes.toString());
       if (endpoint !== undefined) return endpoint;
       const example = '{"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {…}}';
-      const message = `Line ${number} of ${shown} is no request. Each line must be like ${example}.`;
+      const message = `Line ${number} of ${displayName} is no request. Each line must be like ${example}.`;
       throw new RouterError('invalid_request', message);
     }
   } catch (error) {
-    throw localFileError(shown, error);
+    throw toLocalFileError(displayName, error);
   } finally {
     content.destroy();
   }
-  throw new RouterError('invalid_request', `${shown} has no requests.`);
+  throw new RouterError('invalid_request', `${displayName} has no requests.`);
 }
 
-function urlOf(line: string): string | undefined {
+function readUrl(line: string): string | undefined {
   try {
     const request: unknown = JSON.parse(line);
     const isObject = typeof request === 'object' && request !== null;

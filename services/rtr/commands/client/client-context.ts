@@ -53,7 +53,7 @@ export async function retryWhileUnavailable<Answer>(
   }
 }
 
-/** What is wrong with a file, by the code of its error. */
+/** Texts about file system errors, by their code. They continue a sentence that names the file. */
 const fileErrorTexts: Readonly<Record<string, string>> = {
   ENOENT: 'it is not there',
   EEXIST: 'it is there already',
@@ -65,7 +65,7 @@ const fileErrorTexts: Readonly<Record<string, string>> = {
 };
 
 /** Turns a file system error about a file on this machine into an error for the user; returns other errors unchanged. */
-export function localFileError(path: string, error: unknown): unknown {
+export function toLocalFileError(path: string, error: unknown): unknown {
   if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return error;
   return new RouterError(
     'invalid_request',

@@ -1,9 +1,9 @@
 import { constants } from 'node:fs';
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { pathSegment } from '../path-segment.ts';
-import { bytesText } from './amounts.ts';
-import { localFileError, type ClientContext } from './client-context.ts';
+import { toPathSegment } from '../path-segment.ts';
+import { formatBytes } from './amounts.ts';
+import { toLocalFileError, type ClientContext } from './client-context.ts';
 import { CallError } from './call-error.ts';
 import type { WriteTarget } from './write-target.ts';
 
@@ -19,19 +19,19 @@ export async function fetchFile(
   id: string,
   target: WriteTarget,
 ): Promise<void> {
-  const { bytes, content } = await client.open(`/files/${pathSegment(id)}/content`);
+  const { bytes, content } = await client.open(`/files/${toPathSegment(id)}/content`);
   const onPiece = (read: number): void => {
-    const of = bytes === undefined ? '' : ` of ${bytesText(bytes)}`;
-    bar.show(bytes === undefined ? undefined : read / bytes, `downloading ${bytesText(read)}${of}`);
+    const of = bytes === undefined ? '' : ` of ${formatBytes(bytes)}`;
+    bar.show(bytes === undefined ? undefined : read / bytes, `downloading ${formatBytes(read)}${of}`);
   };
-  const pieces = contentOf(id, content, onPiece);
+  const pieces = readContent(id, content, onPiece);
   try {
     if (target.kind === 'output') await pipeline(pieces, output, { end: false });
-    // The path is opened without flags that create or truncate a file, so a device that has gone in the meantime does not become one.
+    // The path is opened without flags that create or truncate a file. If the device has gone in the meantime, no file takes its place.
     else if (target.kind === 'stream') await write(pieces, await open(target.path, constants.O_WRONLY));
-    else await replace(pieces, target.path);
+    else await replaceFile(pieces, target.path);
   } catch (error) {
-    throw localFileError(target.path, error);
+    throw toLocalFileError(target.path, error);
   } finally {
     bar.end();
   }
@@ -41,7 +41,7 @@ async function write(pieces: AsyncIterable<Uint8Array>, file: FileHandle): Promi
   await pipeline(pieces, file.createWriteStream());
 }
 
-async function replace(pieces: AsyncIterable<Uint8Array>, path: string): Promise<void> {
+async function replaceFile(pieces: AsyncIterable<Uint8Array>, path: string): Promise<void> {
   const partial = `${path}.${process.pid}.part`;
   const file = await open(partial, 'wx');
   try {
@@ -58,7 +58,7 @@ async function replace(pieces: AsyncIterable<Uint8Array>, path: string): Promise
  * @param onPiece called with the number of bytes that have arrived
  * @throws CallError if the content is cut off
  */
-export async function* contentOf(
+export async function* readContent(
   id: string,
   content: AsyncIterable<Uint8Array>,
   onPiece?: (read: number) => void,
@@ -71,7 +71,7 @@ export async function* contentOf(
       yield piece;
     }
   } catch (cause) {
-    const message = `The download of ${id} was cut off after ${bytesText(read)}. Please try again.`;
+    const message = `The download of ${id} was cut off after ${formatBytes(read)}. Please try again.`;
     throw new CallError(0, message, { cause });
   }
 }

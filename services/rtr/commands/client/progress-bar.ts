@@ -21,7 +21,7 @@ export class ProgressBar {
   /**
    * Shows the progress.
    * @param share from 0 to 1; undefined while it is unknown
-   * @param stage what is being done, in any words; outside a terminal, a line is printed when it changes, too
+   * @param stage what is being done, in any words; outside a terminal, a line is also printed when the stage changes
    */
   show(share: number | undefined, text: string, stage = ''): void {
     if (this.#output.isTTY !== true) {

@@ -1,14 +1,12 @@
 import { Readable } from 'node:stream';
 import { request, type Dispatcher } from 'undici';
-import { bareAddress } from './bare-address.ts';
+import { toBareAddress } from './bare-address.ts';
 import { CallError } from './call-error.ts';
-import { unreachableError } from './unreachable.ts';
+import { createUnreachableError } from './unreachable.ts';
 
-/**
- * Milliseconds to wait for the beginning of an answer, or for the next piece of it.
- */
+/** Milliseconds to wait for the beginning of an answer, or for its next piece. */
 const usualTimeoutMs = 30_000;
-/** The same after an upload. It is longer, because the router checks the whole file before it answers. */
+/** Milliseconds to wait for the answer to an upload. They are more, because the router checks the whole file before it answers. */
 const uploadTimeoutMs = 120_000;
 
 /** A body that is sent as it is read. */
@@ -26,11 +24,11 @@ export interface ArrivingContent {
 }
 
 export interface RouterAddress {
-  /** Address of the router, such as `http://127.0.0.1:8484`, also with the path of the API, as SDKs need it. */
+  /** Address of the router, such as `http://127.0.0.1:8484`. It may have the path of the API, as SDKs need it. */
   url: string;
   key: string;
   segment: string;
-  /** Milliseconds to wait for the beginning of an answer, or for the next piece of it. Default: 30 s. */
+  /** Milliseconds to wait for the beginning of an answer, or for its next piece. Default: 30 s. */
   timeoutMs?: number;
 }
 
@@ -43,7 +41,7 @@ export class RouterClient {
 
   constructor({ url, key, segment, timeoutMs = usualTimeoutMs }: RouterAddress) {
     this.#timeoutMs = timeoutMs;
-    this.#url = bareAddress(url).replace(/\/v1$/, '');
+    this.#url = toBareAddress(url).replace(/\/v1$/, '');
     this.#key = key;
     this.#base = `${this.#url}/api/${segment}`;
   }
@@ -66,7 +64,7 @@ export class RouterClient {
     return (await this.#read(await this.#ask(path, { method: 'POST', headers, body: content }))) as Answer;
   }
 
-  /** Opens an answer that may be large. Reading its content throws if it is cut off. */
+  /** Opens an answer that may be large. Reading the content throws if the content is cut off. */
   async open(path: string): Promise<ArrivingContent> {
     const { headers, body } = await this.#ask(path, { method: 'GET' });
     const statedBytes = Number(headers['content-length']);
@@ -84,7 +82,7 @@ export class RouterClient {
       throw this.#unreachable(cause, timeoutMs);
     });
     if (answer.statusCode < 400) return answer;
-    const { message, code, param } = await refusal(answer);
+    const { message, code, param } = await readRefusal(answer);
     throw new CallError(answer.statusCode, message, { code, field: param });
   }
 
@@ -99,11 +97,11 @@ export class RouterClient {
   }
 
   #unreachable(cause: unknown, timeoutMs = this.#timeoutMs): CallError {
-    return unreachableError(this.#url, { settings: 'RTR_URL', timeoutMs }, cause);
+    return createUnreachableError(this.#url, { settings: 'RTR_URL', timeoutMs }, cause);
   }
 }
 
-async function refusal({
+async function readRefusal({
   statusCode,
   body,
 }: Dispatcher.ResponseData): Promise<{ message: string; code?: string; param?: string }> {

@@ -3,8 +3,8 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { RouterError } from '#shared/core/errors.ts';
-import { bytesText } from './amounts.ts';
-import { localFileError, type ClientContext } from './client-context.ts';
+import { formatBytes } from './amounts.ts';
+import { toLocalFileError, type ClientContext } from './client-context.ts';
 import type { SentBody } from './router-client.ts';
 import type { LocalInput } from './with-input.ts';
 
@@ -29,19 +29,22 @@ export async function sendFile(
   purpose: string,
 ): Promise<FileObject> {
   const { size } = await stat(path).catch((error: unknown) => {
-    throw localFileError(path, error);
+    throw toLocalFileError(path, error);
   });
   if (size === 0) throw new RouterError('invalid_request', `${path} is empty.`);
   let sent = 0;
   const onPiece = (bytes: number): void => {
     sent += bytes;
-    bar.show(sent / size, `uploading ${bytesText(sent)} of ${bytesText(size)}`);
+    bar.show(sent / size, `uploading ${formatBytes(sent)} of ${formatBytes(size)}`);
   };
   const reading: { error?: unknown } = {};
   try {
-    return await client.send<FileObject>('/files', formOf({ path, name, size, purpose, onPiece, readError: reading }));
+    return await client.send<FileObject>(
+      '/files',
+      createForm({ path, name, size, purpose, onPiece, readError: reading }),
+    );
   } catch (error) {
-    throw localFileError(path, reading.error ?? error);
+    throw toLocalFileError(path, reading.error ?? error);
   } finally {
     bar.end();
   }
@@ -58,7 +61,7 @@ interface FormOptions {
 }
 
 /** Creates a form with the file (RFC 7578), without holding the file in memory. */
-function formOf({ path, name: filename, size, purpose, onPiece, readError: reading }: FormOptions): SentBody {
+function createForm({ path, name: filename, size, purpose, onPiece, readError: reading }: FormOptions): SentBody {
   const boundary = randomBytes(16).toString('hex');
   const name = filename.replaceAll('"', '%22').replaceAll(/[\r\n]/g, ' ');
   const head = Buffer.from(
@@ -70,7 +73,7 @@ function formOf({ path, name: filename, size, purpose, onPiece, readError: readi
   async function* content(): AsyncGenerator<Uint8Array> {
     yield head;
     try {
-      // Content that is appended to the file in the meantime is left out, because the form's length has already been sent.
+      // Content that was appended to the file in the meantime is left out, because the length of the form has already been sent.
       for await (const piece of createReadStream(path, { end: size - 1 })) {
         yield piece as Buffer;
         onPiece((piece as Buffer).length);

@@ -1,7 +1,7 @@
 import { errors } from 'undici';
 import { CallError } from './call-error.ts';
 
-/** What is wrong with a connection, by the code of its error. */
+/** Texts about failed connections, by the code of the error. In a sentence, they follow the address. */
 const connectionErrorTexts: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
   ENOTFOUND: 'there is no such host',
@@ -22,9 +22,9 @@ const connectionErrorTexts: Readonly<Record<string, string>> = {
 /**
  * Creates the error for a request without an answer.
  * @param settings names of settings that may be wrong, such as `RTR_URL`
- * @param timeoutMs milliseconds that the client waits for the beginning of an answer, or for the next piece of it
+ * @param timeoutMs milliseconds that the client waits for the beginning of an answer, or for its next piece
  */
-export function unreachableError(
+export function createUnreachableError(
   url: string,
   { settings, timeoutMs }: { settings: string; timeoutMs: number },
   cause: unknown,
@@ -32,11 +32,11 @@ export function unreachableError(
   if (cause instanceof errors.HeadersTimeoutError || cause instanceof errors.BodyTimeoutError)
     return new CallError(0, `The router at ${url} has not answered for ${timeoutMs / 1_000} s.`, { cause });
   const question = `is it running, and ${settings} right?`;
-  return new CallError(0, `The router does not answer at ${url}: ${question} (${whyOf(cause)})`, { cause });
+  return new CallError(0, `The router does not answer at ${url}: ${question} (${toReason(cause)})`, { cause });
 }
 
-function whyOf(cause: unknown): string {
-  // An AggregateError has one error for each address of a host. The first explains all of them.
+function toReason(cause: unknown): string {
+  // An AggregateError has one error for each address of a host. The first error stands for all of them.
   const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
   if (!(first instanceof Error)) return String(first);
   const code = 'code' in first ? String(first.code) : '';

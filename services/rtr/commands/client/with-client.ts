@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { ClientConfig } from '../../config.ts';
-import { ownRouter } from '../../up/cluster-addresses.ts';
+import { findOwnRouter } from '../../up/cluster-addresses.ts';
 import { UpError } from '../../up/up-error.ts';
 import type { ClientContext } from './client-context.ts';
 import { ProgressBar, type BarOutput } from './progress-bar.ts';
@@ -25,7 +25,7 @@ export async function withClient(
   { config, folder, json, print, input, output, barOutput }: ClientOptions,
   command: (context: ClientContext) => Promise<unknown>,
 ): Promise<void> {
-  const { RTR_URL: url = ownRouter(config, folder).url, RTR_KEY: key, CHAT_FAMILY: segment } = config;
+  const { RTR_URL: url = findOwnRouter(config, folder).url, RTR_KEY: key, CHAT_FAMILY: segment } = config;
   if (key === undefined) throw new UpError('Set RTR_KEY to an API key of the router, and RTR_URL to its address.');
   const client = new RouterClient({ url, key, segment });
   await command({ client, bar: new ProgressBar(barOutput), print, input, output, json });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { RouterError } from '#shared/core/errors.ts';
-import { localFileError, type ClientContext } from './client-context.ts';
+import { toLocalFileError, type ClientContext } from './client-context.ts';
 import { isStream, standardStream } from './write-target.ts';
 
 /** A file on this machine to upload, which can be read more than once. */
@@ -12,8 +12,8 @@ export interface LocalInput {
   path: string;
   /** Name of the file at the router. */
   name: string;
-  /** Name of the file in sentences for the user. */
-  shown: string;
+  /** What sentences for the user call the file. */
+  displayName: string;
 }
 
 /** Name that the router gets for input that has no file name. */
@@ -29,25 +29,25 @@ export async function withInput<Result>(
   path: string,
   use: (input: LocalInput) => Promise<Result>,
 ): Promise<Result> {
-  const isInput = path === standardStream || path === '/dev/stdin';
-  const isOnce = isInput || isStream(await stat(path).catch(refuse(path)));
-  if (!isOnce) return use({ path, name: basename(path), shown: path });
-  const shown = isInput ? 'the standard input' : path;
-  const folder = await mkdtemp(join(tmpdir(), 'rtr-input-')).catch(refuse(tmpdir()));
+  const isStandardInput = path === standardStream || path === '/dev/stdin';
+  const isReadOnce = isStandardInput || isStream(await stat(path).catch(refuseFile(path)));
+  if (!isReadOnce) return use({ path, name: basename(path), displayName: path });
+  const displayName = isStandardInput ? 'the standard input' : path;
+  const folder = await mkdtemp(join(tmpdir(), 'rtr-input-')).catch(refuseFile(tmpdir()));
   try {
     const copy = join(folder, pipedName);
-    await pipeline(isInput ? input : createReadStream(path), createWriteStream(copy, { mode: 0o600 })).catch(
-      refuse(shown),
+    await pipeline(isStandardInput ? input : createReadStream(path), createWriteStream(copy, { mode: 0o600 })).catch(
+      refuseFile(displayName),
     );
-    if ((await stat(copy)).size === 0) throw new RouterError('invalid_request', `${shown} is empty.`);
-    return await use({ path: copy, name: pipedName, shown });
+    if ((await stat(copy)).size === 0) throw new RouterError('invalid_request', `${displayName} is empty.`);
+    return await use({ path: copy, name: pipedName, displayName });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-function refuse(path: string): (error: unknown) => never {
+function refuseFile(path: string): (error: unknown) => never {
   return (error) => {
-    throw localFileError(path, error);
+    throw toLocalFileError(path, error);
   };
 }

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { RouterError } from '#shared/core/errors.ts';
-import { localFileError } from './client-context.ts';
+import { toLocalFileError } from './client-context.ts';
 
 /** Stands for the standard output as a path to write, and for the standard input as a path to read. */
 export const standardStream = '-';
@@ -22,26 +22,26 @@ export interface WriteTarget {
  * @param hint what the user can do instead; it ends the sentence that refuses an existing file
  * @throws RouterError `invalid_request` for a file that exists, a folder, or a link that leads nowhere
  */
-export async function writeTarget(
+export async function findWriteTarget(
   path: string,
   { force, hint }: { force: boolean; hint: string },
 ): Promise<WriteTarget> {
   if (path === standardStream || path === '/dev/stdout') return { kind: 'output', path };
   try {
     if (!(await exists(path))) return { kind: 'file', path };
-    const at = await stat(path);
-    if (isStream(at)) return { kind: 'stream', path };
+    const stats = await stat(path);
+    if (isStream(stats)) return { kind: 'stream', path };
     if (!force) throw new RouterError('invalid_request', `${path} exists already: ${hint}`);
-    if (!at.isFile()) throw new RouterError('invalid_request', `${path} is no file, and cannot be replaced.`);
+    if (!stats.isFile()) throw new RouterError('invalid_request', `${path} is no file, and cannot be replaced.`);
     return { kind: 'file', path: await realpath(path) };
   } catch (error) {
-    throw localFileError(path, error);
+    throw toLocalFileError(path, error);
   }
 }
 
-/** Whether the file of a path is a device, a FIFO or a socket, which cannot be replaced and cannot be read twice. */
-export function isStream(at: Stats): boolean {
-  return at.isFIFO() || at.isCharacterDevice() || at.isBlockDevice() || at.isSocket();
+/** Whether a file is a device, a FIFO or a socket, which cannot be replaced and cannot be read twice. */
+export function isStream(stats: Stats): boolean {
+  return stats.isFIFO() || stats.isCharacterDevice() || stats.isBlockDevice() || stats.isSocket();
 }
 
 async function exists(path: string): Promise<boolean> {

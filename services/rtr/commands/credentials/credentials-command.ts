@@ -3,7 +3,7 @@ import type { Role } from '#shared/broker/connection/credential.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 import { defaultFolder } from '#shared/broker/authority/authority-folder.ts';
 import { initCredentials } from './init-credentials.ts';
-import { issueCredentialFile } from './issue-worker.ts';
+import { issueCredentialFile } from './issue-credential-file.ts';
 import { listCredentials } from './list-credentials.ts';
 import { revokeCredential } from './revoke-credential.ts';
 
@@ -16,7 +16,7 @@ const componentRoles = ['ingress', 'runner'] as const satisfies readonly Role[];
 /** Creates `rtr credentials …`, which manages the credentials with which the components of a cluster connect to NATS. */
 export function credentialsCommand(prefix: () => string, print: (line: string) => void): Command {
   const command = new Command('credentials').description(
-    'manage the credentials with which the parts of a cluster connect to NATS',
+    'manage the credentials with which the components of a cluster connect to NATS',
   );
   const ca = new Option(
     '--ca <file>',
@@ -25,57 +25,75 @@ export function credentialsCommand(prefix: () => string, print: (line: string) =
   const from = new Option('--from <folder>', "folder of the cluster's authority").default(defaultFolder);
   command
     .command('init')
-    .description("create a cluster's authority, and one credential for each kind of part")
+    .description("create a cluster's authority, and one credential for each kind of component")
     .option('--out <folder>', "folder of the cluster's authority", defaultFolder)
     .addOption(ca)
     .action((options: { out: string; ca?: string }) => initCredentials({ ...options, prefix: prefix(), print }));
   command
     .command('worker')
-    .description('create a credential for one more worker, or for several that share it; the servers need no change')
-    .addOption(new Option('--tier <tier>', 'the tier it serves').choices(tiers).makeOptionMandatory())
+    .description(
+      'create a credential for one more worker, or for several workers that share it; the servers need no change',
+    )
+    .addOption(new Option('--tier <tier>', 'the tier that the worker serves').choices(tiers).makeOptionMandatory())
     .requiredOption('--name <name>', 'name of the credential')
     .requiredOption('--out <file>', 'file to write; - prints the credential')
     .option('--force', 'replace a file that exists')
-    .option('--expires <time>', 'how long it is valid, such as 90d or 12h; without it, until it is revoked', readTime)
+    .option(
+      '--expires <time>',
+      'how long it is valid, such as 90d or 12h; without it, until it is revoked',
+      readDuration,
+    )
     .addOption(ca)
     .addOption(from)
     .action(
       (options: { tier: Tier; name: string; out: string; force?: true; expires?: number; ca?: string; from: string }) =>
-        issueCredentialFile({ ...options, role: options.tier, validMs: options.expires, print }),
+        issueCredentialFile({
+          ...options,
+          authorityFolder: options.from,
+          role: options.tier,
+          validMs: options.expires,
+          print,
+        }),
     );
   command
     .command('part')
-    .description('create a credential for one more ingress or batch runner, or for several that share it')
-    .addOption(new Option('--role <role>', 'what it is').choices(componentRoles).makeOptionMandatory())
+    .description('create a credential for one more ingress or batch runner, or for several of them that share it')
+    .addOption(new Option('--role <role>', 'role of the component').choices(componentRoles).makeOptionMandatory())
     .requiredOption('--name <name>', 'name of the credential')
     .requiredOption('--out <file>', 'file to write; - prints the credential')
     .option('--force', 'replace a file that exists')
-    .option('--expires <time>', 'how long it is valid, such as 90d or 12h; without it, until it is revoked', readTime)
+    .option(
+      '--expires <time>',
+      'how long it is valid, such as 90d or 12h; without it, until it is revoked',
+      readDuration,
+    )
     .addOption(ca)
     .addOption(from)
     .action(
       (options: { role: Role; name: string; out: string; force?: true; expires?: number; ca?: string; from: string }) =>
-        issueCredentialFile({ ...options, validMs: options.expires, print }),
+        issueCredentialFile({ ...options, authorityFolder: options.from, validMs: options.expires, print }),
     );
   command
     .command('revoke')
     .description('refuse a credential from now on')
     .argument('<name>', 'name of the credential')
     .addOption(from)
-    .action((name: string, options: { from: string }) => revokeCredential({ name, ...options, print }));
+    .action((name: string, { from: authorityFolder }: { from: string }) =>
+      revokeCredential({ name, authorityFolder, print }),
+    );
   command
     .command('list')
     .description('list all credentials, including revoked ones')
     .option('--json', 'print JSON instead of a table')
     .addOption(from)
     .action((options: { json?: true; from: string }) =>
-      listCredentials({ from: options.from, json: options.json ?? false, print }),
+      listCredentials({ authorityFolder: options.from, json: options.json ?? false, print }),
     );
   return command;
 }
 
 /** @returns milliseconds */
-function readTime(text: string): number {
+function readDuration(text: string): number {
   const [, count, unit = ''] = /^([1-9][0-9]{0,4})([hd])$/.exec(text) ?? [];
   if (count === undefined) throw new InvalidArgumentError('must be a number of days or hours, such as 90d or 12h.');
   return Number(count) * (units[unit] ?? 0);

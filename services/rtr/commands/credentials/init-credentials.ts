@@ -15,8 +15,8 @@ export interface InitOptions {
 }
 
 /**
- * `rtr credentials init`: creates a cluster's authority, and one credential for each kind of component. If an authority exists it changes
- * nothing, so it may run at every start.
+ * `rtr credentials init`: creates a cluster's authority, and one credential for each kind of component. If an authority exists, the command
+ * changes nothing, so it may run at every start.
  */
 export async function initCredentials({ out, prefix, ca, print }: InitOptions): Promise<void> {
   if (hasAuthority(out)) {
@@ -34,11 +34,11 @@ export async function initCredentials({ out, prefix, ca, print }: InitOptions): 
   await writeAuthority(out, authority);
   print(`${out} holds:`);
   print('  nats-auth.conf   for every NATS server: include it in the configuration');
-  for (const role of roles) print(`  ${`${role}.creds`.padEnd(16)} for ${componentsOfRole(role)}`);
+  for (const role of roles) print(`  ${`${role}.creds`.padEnd(16)} for ${nameComponents(role)}`);
   print('  authority.json   signs further credentials: keep it where no server and no worker can read it');
 }
 
-function componentsOfRole(role: Role): string {
+function nameComponents(role: Role): string {
   switch (role) {
     case 'ingress':
       return 'the ingresses';

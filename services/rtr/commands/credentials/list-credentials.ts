@@ -1,23 +1,23 @@
 import { isValid } from '#shared/broker/authority/issue-credential.ts';
 import type { IssuedCredential } from '#shared/broker/authority/authority.ts';
 import { readAuthority } from '#shared/broker/authority/authority-folder.ts';
-import { dateOf } from '../date-of.ts';
+import { formatDate } from '../format-date.ts';
 
 export interface ListOptions {
-  from: string;
+  authorityFolder: string;
   json: boolean;
   print: (line: string) => void;
 }
 
 /** `rtr credentials list`: lists every credential ever created, oldest first; with `json`, one object per line. */
-export function listCredentials({ from, json, print }: ListOptions): void {
-  const { issued } = readAuthority(from);
-  const rows = issued.map((one) => ({
-    name: one.name,
-    role: one.role,
-    made: dateOf(one.issuedAt),
-    expires: one.expiresAt === undefined ? null : dateOf(one.expiresAt),
-    state: stateOf(one),
+export function listCredentials({ authorityFolder, json, print }: ListOptions): void {
+  const { issued } = readAuthority(authorityFolder);
+  const rows = issued.map((credential) => ({
+    name: credential.name,
+    role: credential.role,
+    made: formatDate(credential.issuedAt),
+    expires: credential.expiresAt === undefined ? null : formatDate(credential.expiresAt),
+    state: findState(credential),
   }));
   if (json) for (const row of rows) print(JSON.stringify(row));
   else {
@@ -28,7 +28,7 @@ export function listCredentials({ from, json, print }: ListOptions): void {
   }
 }
 
-function stateOf(one: IssuedCredential): 'valid' | 'revoked' | 'expired' {
-  if (one.revokedAt !== undefined) return 'revoked';
-  return isValid(one, Date.now()) ? 'valid' : 'expired';
+function findState(credential: IssuedCredential): 'valid' | 'revoked' | 'expired' {
+  if (credential.revokedAt !== undefined) return 'revoked';
+  return isValid(credential, Date.now()) ? 'valid' : 'expired';
 }

@@ -3,7 +3,7 @@ import { revokeCredentials } from '#shared/broker/authority/revoke-credentials.t
 import { ConfigError } from '#shared/core/load-config.ts';
 
 export interface RevokeOptions {
-  from: string;
+  authorityFolder: string;
   name: string;
   print: (line: string) => void;
 }
@@ -13,10 +13,10 @@ export interface RevokeOptions {
  * connections that use it.
  * @throws ConfigError if there is no such credential
  */
-export async function revokeCredential({ from, name, print }: RevokeOptions): Promise<void> {
-  await changeAuthority(from, (authority) => {
-    const revoked = revokeCredentials(authority, (one) => one.name === name);
+export async function revokeCredential({ authorityFolder, name, print }: RevokeOptions): Promise<void> {
+  await changeAuthority(authorityFolder, (authority) => {
+    const revoked = revokeCredentials(authority, (credential) => credential.name === name);
     if (revoked.length === 0) throw new ConfigError(`there is no credential named ${name} to revoke`);
   });
-  print(formatRevocationNotice(from, name));
+  print(formatRevocationNotice(authorityFolder, name));
 }

@@ -4,7 +4,7 @@ import { readBrokerAccess, type BrokerAccessSettings } from '#shared/broker/conn
 import { ConfigError } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
 import type { Diagnosis } from './diagnosis.ts';
-import { dateOf } from '../date-of.ts';
+import { formatDate } from '../format-date.ts';
 
 export interface CredentialToDiagnose extends BrokerAccessSettings {
   NATS_CREDENTIALS: string;
@@ -16,27 +16,29 @@ const subject = 'credential';
 
 /** Checks whether a credential can be read, has the right role, has not expired, and is accepted by the broker. */
 export async function diagnoseCredential({ role, ...settings }: CredentialToDiagnose): Promise<Diagnosis> {
-  const wrong = (detail: string): Diagnosis => ({ subject, state: 'missing', detail });
+  const toMissing = (detail: string): Diagnosis => ({ subject, state: 'missing', detail });
   try {
     const access = readBrokerAccess(settings);
     const { credential } = access;
-    if (!credential) return wrong('none is set');
-    const whose = `${credential.name}, for ${credential.role}`;
-    if (role !== undefined && role !== credential.role) return wrong(`${whose}: not for ${role}`);
+    if (!credential) return toMissing('none is set');
+    const ownerAndRole = `${credential.name}, for ${credential.role}`;
+    if (role !== undefined && role !== credential.role) return toMissing(`${ownerAndRole}: not for ${role}`);
     const { expiresAt } = credential;
     if (expiresAt !== undefined && expiresAt < Date.now())
-      return wrong(`${whose}: it expired on ${dateOf(expiresAt)}: create a new one with \`rtr credentials worker\``);
+      return toMissing(
+        `${ownerAndRole}: it expired on ${formatDate(expiresAt)}: create a new one with \`rtr credentials worker\``,
+      );
     const log = createLog({ service: 'rtr', level: 'silent', format: 'json' });
     const broker = await connectBroker({ ...access, name: 'rtr-doctor', prefix: credential.prefix, log, waitMs: 0 });
     await broker.close();
-    const until = expiresAt === undefined ? '' : `, until ${dateOf(expiresAt)}`;
-    return { subject, state: 'ok', detail: `${whose}: the broker accepts it${until}` };
+    const until = expiresAt === undefined ? '' : `, until ${formatDate(expiresAt)}`;
+    return { subject, state: 'ok', detail: `${ownerAndRole}: the broker accepts it${until}` };
   } catch (error) {
-    if (error instanceof ConfigError) return wrong(error.message);
+    if (error instanceof ConfigError) return toMissing(error.message);
     if (isCredentialRefusal(error))
-      return wrong('the broker does not accept it: it was revoked, or belongs to another cluster');
+      return toMissing('the broker does not accept it: it was revoked, or belongs to another cluster');
     // A WebSocket that fails to open gives no reason.
     const reason = (error instanceof Error ? error.message : String(error)) || 'no connection';
-    return wrong(`the broker cannot be reached with it: ${reason}`);
+    return toMissing(`the broker cannot be reached with it: ${reason}`);
   }
 }

@@ -35,7 +35,7 @@ export async function diagnoseStore({ redisUrl, redisCa, prefix, port }: StoreTo
       return { subject, state: 'missing', detail: `it was emptied or replaced, and holds ${contentText}: ${confirm}` };
     if (keys === 0 && people === 0)
       return { subject, state: 'missing', detail: `it holds no key: run \`rtr setup\`; if it held any, ${confirm}` };
-    const policy = await evictionPolicy(connection.redis);
+    const policy = await readEvictionPolicy(connection.redis);
     if (policy !== undefined && policy !== 'noeviction')
       return { subject, state: 'missing', detail: `it may evict keys, limits and batches (${policy}): ${remedy}` };
     return { subject, state: 'ok', detail: contentText };
@@ -47,7 +47,7 @@ export async function diagnoseStore({ redisUrl, redisCa, prefix, port }: StoreTo
 }
 
 /** Returns the eviction policy of Redis; undefined if Redis does not report it. */
-async function evictionPolicy(redis: RedisConnection['redis']): Promise<string | undefined> {
+async function readEvictionPolicy(redis: RedisConnection['redis']): Promise<string | undefined> {
   // `CONFIG` is not used, because managed servers do not allow it.
   const memory = await redis.info('memory');
   return /^maxmemory_policy:(\S+)/m.exec(memory)?.[1];

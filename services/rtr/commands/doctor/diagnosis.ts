@@ -6,7 +6,7 @@ export interface Diagnosis {
 }
 
 /** Formats diagnoses as lines for a person. */
-export function diagnosisText(diagnoses: readonly Diagnosis[]): string {
+export function formatDiagnoses(diagnoses: readonly Diagnosis[]): string {
   const signs = { ok: '✓', missing: '✗', info: '·' };
   return diagnoses.map(({ subject, state, detail }) => `${signs[state]} ${subject.padEnd(10)} ${detail}`).join('\n');
 }

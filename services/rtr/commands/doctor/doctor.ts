@@ -1,5 +1,5 @@
 import type { Environment } from '#shared/core/load-config.ts';
-import { findLocalEngines, listsModels, namedEngines } from '../../up/workers/find-engines.ts';
+import { findLocalEngines, listsModels, listNamedEngines } from '../../up/workers/find-engines.ts';
 import { findServer, serverPrograms, type ServerKind } from '../../up/servers/find-server.ts';
 import { isPortFree } from '../../up/servers/free-port.ts';
 import { planWorkers, type Findings } from '../../up/workers/plan-workers.ts';
@@ -20,7 +20,7 @@ export interface DoctorOptions {
   findings: Findings;
 }
 
-/** Checks what this machine has of everything that `rtr up` needs, what it lacks, and why. Starts nothing. */
+/** Checks which of the things that `rtr up` needs are on this machine, which are missing, and why. Starts nothing. */
 export async function diagnose(options: DoctorOptions): Promise<Diagnosis[]> {
   const { natsUrl, redisUrl, environment, findings } = options;
   return [
@@ -37,14 +37,14 @@ export async function diagnose(options: DoctorOptions): Promise<Diagnosis[]> {
 
 async function diagnoseServer(kind: ServerKind, url: string | undefined, path: string | undefined): Promise<Diagnosis> {
   // Only the hosts are shown, because the address may contain a password.
-  if (url !== undefined) return { subject: kind, state: 'info', detail: `the address is set: ${hostsOf(url)}` };
+  if (url !== undefined) return { subject: kind, state: 'info', detail: `the address is set: ${listHosts(url)}` };
   const program = await findServer(kind, path);
   if (program !== undefined) return { subject: kind, state: 'ok', detail: program };
   const detail = `none of ${serverPrograms[kind].join(', ')} is installed; \`rtr up\` installs it if that needs no password`;
   return { subject: kind, state: 'missing', detail };
 }
 
-function hostsOf(urls: string): string {
+function listHosts(urls: string): string {
   return urls
     .split(',')
     .map((url) => URL.parse(url.trim())?.host ?? 'not a URL')
@@ -62,16 +62,16 @@ async function diagnosePort({ port, host }: DoctorOptions): Promise<Diagnosis> {
 }
 
 async function diagnoseEngines({ port, engineUrls, findings }: DoctorOptions): Promise<Diagnosis[]> {
-  const named = namedEngines([...engineUrls, ...findings.registry.engines]);
+  const named = listNamedEngines([...engineUrls, ...findings.registry.engines]);
   const local = await findLocalEngines([port]);
   const answers = await Promise.all(named.map(({ url }) => listsModels(url)));
   const diagnoses: Diagnosis[] = [
     ...named.map(({ url }, at): Diagnosis => {
-      const answered = answers[at] === true;
+      const isAnswering = answers[at] === true;
       return {
         subject: 'engine',
-        state: answered ? 'ok' : 'missing',
-        detail: answered ? url : `${url} does not answer`,
+        state: isAnswering ? 'ok' : 'missing',
+        detail: isAnswering ? url : `${url} does not answer`,
       };
     }),
     ...local.map(({ origin, url }): Diagnosis => ({ subject: 'engine', state: 'ok', detail: `${url} (${origin})` })),

@@ -1,14 +1,14 @@
 import { Command, Option } from 'commander';
 import { basename } from 'node:path';
-import { bytesText, timeText } from '../client/amounts.ts';
+import { formatBytes, formatTime } from '../client/amounts.ts';
 import type { ClientContext, RunClientCommand } from '../client/client-context.ts';
 import { fetchFile } from '../client/fetch-file.ts';
 import { sendFile, type FileObject } from '../client/send-file.ts';
 import { withInput } from '../client/with-input.ts';
-import { writeTarget } from '../client/write-target.ts';
-import { tableLines } from '../table-lines.ts';
-import { wholeNumber } from '../whole-number.ts';
-import { pathSegment } from '../path-segment.ts';
+import { findWriteTarget } from '../client/write-target.ts';
+import { toTableLines } from '../table-lines.ts';
+import { createWholeNumberParser } from '../whole-number.ts';
+import { toPathSegment } from '../path-segment.ts';
 
 export function filesCommand(run: RunClientCommand): Command {
   const command = new Command('files').description(
@@ -21,7 +21,9 @@ export function filesCommand(run: RunClientCommand): Command {
     .description('upload a file of this machine')
     .argument('<file>', 'path of the file; - for the standard input')
     .addOption(
-      new Option('--purpose <purpose>', 'what it is for').choices(['batch', 'user_data', 'vision']).default('batch'),
+      new Option('--purpose <purpose>', 'what the file is for')
+        .choices(['batch', 'user_data', 'vision'])
+        .default('batch'),
     )
     .addOption(json)
     .action((path: string, options: { purpose: string; json?: true }) =>
@@ -30,12 +32,12 @@ export function filesCommand(run: RunClientCommand): Command {
   command
     .command('list')
     .description('list files, newest first')
-    .option('--limit <count>', 'how many at most', wholeNumber(1, 10_000), 100)
+    .option('--limit <count>', 'how many at most', createWholeNumberParser(1, 10_000), 100)
     .addOption(json)
     .action((options: { limit: number; json?: true }) => run(options, (context) => listFiles(context, options.limit)));
   command
     .command('download')
-    .description('write the content of a file into one of this machine')
+    .description('write the content of a file into a file on this machine')
     .argument('<file>', file)
     .option(
       '--out <path>',
@@ -58,21 +60,21 @@ export function filesCommand(run: RunClientCommand): Command {
 async function uploadFile(context: ClientContext, path: string, purpose: string): Promise<void> {
   const { print, json } = context;
   const file = await withInput(context, path, (input) => sendFile(context, input, purpose));
-  print(json ? JSON.stringify(file) : `${file.filename} was uploaded as ${file.id} (${bytesText(file.bytes)}).`);
+  print(json ? JSON.stringify(file) : `${file.filename} was uploaded as ${file.id} (${formatBytes(file.bytes)}).`);
 }
 
 async function listFiles({ client, print, json }: ClientContext, limit: number): Promise<void> {
   const { data } = await client.call<{ data: FileObject[] }>('GET', `/files?limit=${limit}`);
   if (json) for (const file of data) print(JSON.stringify(file));
   else if (data.length === 0) print('There are no files.');
-  else for (const line of table(data)) print(line);
+  else for (const line of toFileTable(data)) print(line);
 }
 
-function table(files: readonly FileObject[]): string[] {
+function toFileTable(files: readonly FileObject[]): string[] {
   const rows = files.map(({ id, purpose, bytes, created_at: created, expires_at: expires, filename }) => {
-    return [id, purpose, bytesText(bytes), timeText(created), timeText(expires), filename];
+    return [id, purpose, formatBytes(bytes), formatTime(created), formatTime(expires), filename];
   });
-  return tableLines([['ID', 'PURPOSE', 'SIZE', 'CREATED (UTC)', 'EXPIRES (UTC)', 'NAME'], ...rows]);
+  return toTableLines([['ID', 'PURPOSE', 'SIZE', 'CREATED (UTC)', 'EXPIRES (UTC)', 'NAME'], ...rows]);
 }
 
 async function downloadFile(
@@ -81,17 +83,17 @@ async function downloadFile(
   { out, force = false }: { out?: string; force?: boolean },
 ): Promise<void> {
   const { client, print, json } = context;
-  const { filename } = await client.call<FileObject>('GET', `/files/${pathSegment(id)}`);
+  const { filename } = await client.call<FileObject>('GET', `/files/${toPathSegment(id)}`);
   // The person who uploaded the file chose the name. It must not lead out of this folder, and must not hide the file.
   const path = out ?? (basename(filename.replaceAll('\\', '/')).replace(/^[.]+|^-$/, '') || 'unnamed');
   const hint = 'name another path with --out, or replace it with --force.';
-  const target = await writeTarget(path, { force, hint });
+  const target = await findWriteTarget(path, { force, hint });
   await fetchFile(context, id, target);
   if (target.kind === 'output') return;
   print(json ? JSON.stringify({ id, path }) : `The file was written to ${path}.`);
 }
 
 async function deleteFile({ client, print, json }: ClientContext, id: string): Promise<void> {
-  const removed = await client.call<{ id: string }>('DELETE', `/files/${pathSegment(id)}`);
-  print(json ? JSON.stringify(removed) : `The file ${removed.id} is deleted.`);
+  const deletedFile = await client.call<{ id: string }>('DELETE', `/files/${toPathSegment(id)}`);
+  print(json ? JSON.stringify(deletedFile) : `The file ${deletedFile.id} is deleted.`);
 }

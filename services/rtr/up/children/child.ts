@@ -21,8 +21,8 @@ exit 0
 
 /**
  * Starts a program in its own process group, so a Ctrl-C in the terminal reaches only this process, which stops its children in order. The
- * program cannot outlive this process, because a guard process ends it. Processes that the program starts cannot outlive the program. If
- * the program cannot be started, the child emits `error`.
+ * program cannot outlive this process, because a guard process ends the program. Processes that the program starts cannot outlive the
+ * program. If the program cannot be started, the child emits `error`.
  */
 export function spawnGuarded(command: string, args: readonly string[], options: { env?: Environment } = {}): Child {
   const child = spawn(command, args, { ...options, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -68,14 +68,14 @@ export async function stopChild(child: Child, timeoutMs: number): Promise<void> 
 const keptCharacters = 4_000;
 
 /**
- * Reads a program's outputs, so that the program never blocks on a full pipe, and keeps their last lines.
- * @returns a function that returns the lines, at most 20
+ * Reads a program's outputs, so that the program never blocks on a full pipe, and keeps the last lines of the outputs.
+ * @returns a function that returns the last lines, at most 20
  */
 export function collectLastLines(child: Child): () => string[] {
   let tail = '';
-  const keep = (text: string) => (tail = (tail + text).slice(-keptCharacters));
-  child.stdout.setEncoding('utf8').on('data', keep);
-  child.stderr.setEncoding('utf8').on('data', keep);
-  child.once('error', (error) => keep(error.message));
+  const append = (text: string) => (tail = (tail + text).slice(-keptCharacters));
+  child.stdout.setEncoding('utf8').on('data', append);
+  child.stderr.setEncoding('utf8').on('data', append);
+  child.once('error', (error) => append(error.message));
   return () => tail.trim().split('\n').slice(-20);
 }

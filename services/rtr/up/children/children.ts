@@ -10,7 +10,7 @@ export class Children {
   readonly #logs: LogRelay;
   readonly #all = new Set<SupervisedChild>();
   readonly #failure = new AbortController();
-  #closed = false;
+  #isClosed = false;
 
   constructor(folder: string, logs: LogRelay) {
     this.#folder = folder;
@@ -27,7 +27,7 @@ export class Children {
    * @throws the errors of the program's first start
    */
   async start(name: string, necessary: boolean, start: () => Child | Promise<Child>): Promise<SupervisedChild> {
-    if (this.#closed) throw new UpError(`${name} is not started: the cluster is stopping.`);
+    if (this.#isClosed) throw new UpError(`${name} is not started: the cluster is stopping.`);
     const child = await SupervisedChild.start({
       name,
       start,
@@ -45,7 +45,7 @@ export class Children {
 
   /** Stops the programs that still run, for instance after an interrupted start. Afterwards no program can be started. */
   async close(timeoutMs: number): Promise<void> {
-    this.#closed = true;
+    this.#isClosed = true;
     await Promise.all([...this.#all].map((child) => child.stop(timeoutMs)));
   }
 

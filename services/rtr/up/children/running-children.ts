@@ -9,7 +9,7 @@ const recordSchema = z.array(z.object({ name: z.string(), pid: z.number().int().
 
 const stopTimeoutMs = 12_000;
 
-/** Records the processes of this cluster. If the cluster does not end cleanly, its next start finds those that were left behind. */
+/** Records the processes of this cluster. If the cluster does not end cleanly, its next start finds the processes that were left behind. */
 export function recordChildren(folder: string, children: readonly { name: string; pid: number | undefined }[]): void {
   const records = children.flatMap(({ name, pid }) => {
     const identity = pid === undefined ? undefined : processIdentity(pid);

@@ -11,13 +11,14 @@ export interface SupervisionOptions {
   onTrouble: (sentence: string) => void;
   /** Called with a sentence when the program is not restarted, because it ended too often or its settings are invalid. */
   onGiveUp: (reason: string) => void;
+  /** Called when the process of the program has started or ended. */
   onChange: () => void;
   /** Milliseconds until the first restart. The pause doubles with each further restart. Default: 250. */
   pauseMs?: number;
 }
 
 const maxStarts = 6;
-/** Milliseconds after its start from which a program counts as healthy. If it ends later, earlier ends no longer count. */
+/** A program counts as healthy this many milliseconds after its start. If it ends after that, its earlier ends no longer count. */
 const healthyAfterMs = 10_000;
 /** Maximum milliseconds to wait for the rest of a program's output after its end. */
 const outputTimeoutMs = 1_000;
@@ -61,7 +62,7 @@ export class SupervisedChild {
     return this.#state !== 'stopped';
   }
 
-  /** Ends the program: SIGTERM, after `timeoutMs` SIGKILL. Resolves when it has ended. */
+  /** Ends the program: SIGTERM, after `timeoutMs` SIGKILL. Resolves when the program has ended. It is not restarted. */
   async stop(timeoutMs: number): Promise<void> {
     this.#state = 'stopped';
     clearTimeout(this.#pause);
@@ -77,17 +78,17 @@ export class SupervisedChild {
     this.#options.onChange();
     const startedAt = Date.now();
     const lastLines = collectLastLines(child);
-    const ended = isRunning(child) ? Promise.race([once(child, 'exit'), failed(child)]) : Promise.resolve();
+    const ended = isRunning(child) ? Promise.race([once(child, 'exit'), waitForError(child)]) : Promise.resolve();
     void ended.then(async () => {
       this.#options.onChange();
       if (child.exitCode === configExitCode) {
-        await untilClosed(child);
+        await waitUntilClosed(child);
         const sentences = lastLines().filter((line) => !line.startsWith('{'));
         this.#giveUp(`${this.name} cannot be started with these settings: ${sentences.join('\n')}`);
         return;
       }
       if (Date.now() - startedAt > healthyAfterMs) this.#ends = 0;
-      this.#ended(howItEnded(child));
+      this.#ended(describeEnd(child));
     });
   }
 
@@ -124,19 +125,19 @@ export class SupervisedChild {
   }
 }
 
-function failed(child: Child): Promise<void> {
+function waitForError(child: Child): Promise<void> {
   return new Promise((resolve) => {
     child.once('error', () => resolve());
   });
 }
 
 /** Waits for the end of a program's output, which may arrive after its exit. */
-async function untilClosed(child: Child): Promise<void> {
+async function waitUntilClosed(child: Child): Promise<void> {
   if (child.stderr.closed) return;
   await Promise.race([once(child, 'close'), sleep(outputTimeoutMs, undefined, { ref: false })]);
 }
 
-function howItEnded(child: Child): string {
+function describeEnd(child: Child): string {
   if (child.signalCode) return `was ended by ${child.signalCode}`;
   return child.exitCode === null ? 'could not be started' : `ended with exit code ${child.exitCode}`;
 }

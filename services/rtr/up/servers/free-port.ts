@@ -6,15 +6,15 @@ export async function isPortFree(port: number, host: string): Promise<boolean> {
 }
 
 /** Returns a free TCP port of the loopback interface. Another program may bind it before the caller does. */
-export async function freePort(): Promise<number> {
+export async function findFreePort(): Promise<number> {
   const port = await listenBriefly(0, '127.0.0.1');
   if (port === undefined) throw new Error('there is no free port on 127.0.0.1');
   return port;
 }
 
-/** Returns the wanted port of the loopback interface if it is free, otherwise another free one. */
+/** Returns the wanted port of the loopback interface if it is free, otherwise another free port. */
 export async function chooseFreePort(wanted: number | undefined): Promise<number> {
-  return wanted !== undefined && (await isPortFree(wanted, '127.0.0.1')) ? wanted : freePort();
+  return wanted !== undefined && (await isPortFree(wanted, '127.0.0.1')) ? wanted : findFreePort();
 }
 
 async function listenBriefly(port: number, host: string): Promise<number | undefined> {

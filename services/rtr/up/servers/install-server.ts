@@ -34,18 +34,18 @@ export async function ensureServer(
   const found = await findServer(kind, environment['PATH'], furtherFolders);
   if (found) return found;
 
-  const aptGet = await aptCommand(environment);
+  const aptGet = await findAptCommand(environment);
   const steps = aptGet
     ? [
         [...aptGet, 'update', '-qq'],
         [...aptGet, 'install', '-y', '-qq', '--no-install-recommends', apt],
       ]
-    : (await runs(['brew', '--version'], environment))
+    : (await runCommand(['brew', '--version'], environment))
       ? [['brew', 'install', '--quiet', brew]]
       : [];
   for (const step of steps) {
     say(`${title} is not installed: running ${step.join(' ')}`);
-    await runs(step, environment, say);
+    await runCommand(step, environment, say);
   }
   const installed = await findServer(kind, environment['PATH'], furtherFolders);
   if (installed) return installed;
@@ -54,14 +54,14 @@ export async function ensureServer(
   );
 }
 
-async function aptCommand(environment: Environment): Promise<string[] | undefined> {
-  if (!(await runs(['apt-get', '--version'], environment))) return undefined;
+async function findAptCommand(environment: Environment): Promise<string[] | undefined> {
+  if (!(await runCommand(['apt-get', '--version'], environment))) return undefined;
   if (process.getuid?.() === 0) return ['apt-get'];
-  return (await runs(['sudo', '-n', 'true'], environment)) ? ['sudo', '-n', 'apt-get'] : undefined;
+  return (await runCommand(['sudo', '-n', 'true'], environment)) ? ['sudo', '-n', 'apt-get'] : undefined;
 }
 
 /** Runs a command and returns whether it succeeded. Kills it after ten minutes. Passes its error output to `say`. */
-async function runs(
+async function runCommand(
   [command = '', ...args]: readonly string[],
   environment: Environment,
   say?: (line: string) => void,

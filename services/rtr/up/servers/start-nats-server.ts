@@ -3,13 +3,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Environment } from '#shared/core/load-config.ts';
-import { queryPort } from './ask-port.ts';
+import { queryPort } from './query-port.ts';
 import { spawnGuarded } from '../children/child.ts';
-import { startOnPort, type Started } from './start-on-port.ts';
+import { startOnPort, type StartedServer } from './start-on-port.ts';
 
 export interface NatsServerOptions {
   program: string;
-  /** Folder for its configuration and JetStream's files. */
+  /** Folder for the server's configuration and JetStream's files. */
   folder: string;
   environment: Environment;
   /** The port of the last start, which is used if it is free. */
@@ -20,16 +20,16 @@ export interface NatsServerOptions {
 
 /**
  * Settings of Go's garbage collection in NATS. By default, Go collects when its heap has doubled. With NATS' few megabytes that is after
- * every third body of a mebibyte. These settings let the heap triple, and collect more often from 256 MiB on. Such a body then takes 1.8 ms
- * of NATS' CPU time instead of 2.6 ms, and NATS uses 5 MiB more memory.
+ * every third body of a mebibyte. These settings let the heap triple, and collect more often from 256 MiB on. A body of a mebibyte then
+ * takes 1.8 ms of NATS' CPU time instead of 2.6 ms, and NATS uses 5 MiB more memory.
  */
-const collection = { GOGC: '200', GOMEMLIMIT: '256MiB' };
+const collectionSettings = { GOGC: '200', GOMEMLIMIT: '256MiB' };
 
 /**
- * Starts nats-server (2.9 or newer) with JetStream on a port of the loopback interface. Its secrets are in a file that only its owner can
- * read, because every user of a machine can read command lines.
+ * Starts nats-server (2.9 or newer) with JetStream on a port of the loopback interface. The server's secrets are in a file that only its
+ * owner can read, because every user of a machine can read command lines.
  */
-export function startNatsServer(options: NatsServerOptions): Promise<Started> {
+export function startNatsServer(options: NatsServerOptions): Promise<StartedServer> {
   const { program, folder, environment, wantedPort, password } = options;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const configFile = join(folder, 'nats.conf');
@@ -38,8 +38,8 @@ export function startNatsServer(options: NatsServerOptions): Promise<Started> {
     {
       name: 'nats-server',
       start: (port) => {
-        writeFileSync(configFile, natsConfig(port, serverName, folder, password), { mode: 0o600 });
-        const env = { GOMAXPROCS: String(natsCores()), ...collection, ...environment };
+        writeFileSync(configFile, createNatsConfig(port, serverName, folder, password), { mode: 0o600 });
+        const env = { GOMAXPROCS: String(computeNatsCores()), ...collectionSettings, ...environment };
         return spawnGuarded(program, ['-c', configFile], { env });
       },
       isReady: async (port) =>
@@ -50,14 +50,14 @@ export function startNatsServer(options: NatsServerOptions): Promise<Started> {
 }
 
 /**
- * Returns the number of cores for NATS, which shares the machine with the rest of the cluster. On more cores Go's threads spend CPU time
- * looking for work. On two cores that is a quarter of the CPU time that the server uses.
+ * Returns the number of cores for NATS, which shares the machine with the rest of the cluster. On more cores, Go's threads spend CPU time
+ * looking for work. On two cores, they spend a quarter of the server's CPU time on it.
  */
-function natsCores(): number {
+function computeNatsCores(): number {
   return Math.max(1, Math.floor(availableParallelism() / 2));
 }
 
-function natsConfig(port: number, serverName: string, folder: string, password: string | undefined): string {
+function createNatsConfig(port: number, serverName: string, folder: string, password: string | undefined): string {
   return [
     `listen: "127.0.0.1:${port}"`,
     `server_name: "${serverName}"`,

@@ -5,16 +5,16 @@ import { type Child, collectLastLines, isRunning, stopChild } from '../children/
 export interface PortServer {
   name: string;
   start(port: number): Child;
-  /** Whether it is this child that answers on the port, and whether it is ready. Resolves within about a second, and never rejects. */
+  /** Whether the child, and not another program, answers on the port and is ready. Resolves within about a second, and never rejects. */
   isReady(port: number, child: Child): Promise<boolean>;
 }
 
-export interface Started {
+export interface StartedServer {
   port: number;
   child: Child;
 }
 
-const tries = 5;
+const maxTries = 5;
 const readyTimeoutMs = 15_000;
 
 /**
@@ -22,13 +22,13 @@ const readyTimeoutMs = 15_000;
  * does, the server ends, and another port is tried.
  * @throws Error with the server's last lines if it does not become ready
  */
-export async function startOnPort(server: PortServer, wanted?: number): Promise<Started> {
+export async function startOnPort(server: PortServer, wanted?: number): Promise<StartedServer> {
   let failure = '';
-  for (let attempt = 0; attempt < tries; attempt += 1) {
-    const port = await chooseFreePort(attempt === 0 ? wanted : undefined);
+  for (let count = 0; count < maxTries; count += 1) {
+    const port = await chooseFreePort(count === 0 ? wanted : undefined);
     const child = server.start(port);
     const lastLines = collectLastLines(child);
-    if (await untilReady(server, port, child)) return { port, child };
+    if (await waitUntilReady(server, port, child)) return { port, child };
     await stopChild(child, 1_000);
     failure = lastLines().join('\n');
     if (!/in use/i.test(failure)) break;
@@ -36,7 +36,7 @@ export async function startOnPort(server: PortServer, wanted?: number): Promise<
   throw new Error(`${server.name} did not start${failure && `:\n${failure}`}`);
 }
 
-async function untilReady(server: PortServer, port: number, child: Child): Promise<boolean> {
+async function waitUntilReady(server: PortServer, port: number, child: Child): Promise<boolean> {
   let failed = false;
   child.once('error', () => (failed = true));
   const deadline = Date.now() + readyTimeoutMs;

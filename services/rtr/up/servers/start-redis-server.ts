@@ -1,12 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { queryPort } from './ask-port.ts';
+import { queryPort } from './query-port.ts';
 import { spawnGuarded } from '../children/child.ts';
-import { startOnPort, type Started } from './start-on-port.ts';
+import { startOnPort, type StartedServer } from './start-on-port.ts';
 
 export interface RedisServerOptions {
   program: string;
-  /** Folder for its configuration and the append-only files. */
+  /** Folder for the server's configuration and the append-only files. */
   folder: string;
   /** The port of the last start, which is used if it is free. */
   wantedPort?: number | undefined;
@@ -18,7 +18,12 @@ export interface RedisServerOptions {
  * Starts Redis on a port of the loopback interface, with the append-only file on. A power failure loses at most the writes of the last
  * second, a regular stop none.
  */
-export function startRedisServer({ program, folder, wantedPort, password }: RedisServerOptions): Promise<Started> {
+export function startRedisServer({
+  program,
+  folder,
+  wantedPort,
+  password,
+}: RedisServerOptions): Promise<StartedServer> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const configFile = join(folder, 'redis.conf');
   const login = password ? `AUTH ${password}\r\n` : '';
@@ -26,7 +31,7 @@ export function startRedisServer({ program, folder, wantedPort, password }: Redi
     {
       name: 'Redis',
       start: (port) => {
-        writeFileSync(configFile, redisConfig(port, folder, password), { mode: 0o600 });
+        writeFileSync(configFile, createRedisConfig(port, folder, password), { mode: 0o600 });
         return spawnGuarded(program, [configFile]);
       },
       // PONG means that the data are loaded. The process id shows whether it is this Redis that answers.
@@ -43,7 +48,7 @@ export function startRedisServer({ program, folder, wantedPort, password }: Redi
   );
 }
 
-function redisConfig(port: number, folder: string, password: string | undefined): string {
+function createRedisConfig(port: number, folder: string, password: string | undefined): string {
   return [
     'bind 127.0.0.1',
     `port ${port}`,

@@ -1,11 +1,11 @@
 import type { Environment } from '#shared/core/load-config.ts';
 import type { UpConfig } from '../../config.ts';
-import { queryPort } from './ask-port.ts';
-import { localNatsUrl, localRedisUrl, type ClusterState } from '../cluster-state.ts';
+import { queryPort } from './query-port.ts';
+import { toLocalNatsUrl, toLocalRedisUrl, type ClusterState } from '../cluster-state.ts';
 import { ensureServer } from './install-server.ts';
 import type { Child } from '../children/child.ts';
 import { startNatsServer } from './start-nats-server.ts';
-import type { Started } from './start-on-port.ts';
+import type { StartedServer } from './start-on-port.ts';
 import { startRedisServer } from './start-redis-server.ts';
 import type { SupervisedChild } from '../children/supervised-child.ts';
 import { UpError } from '../up-error.ts';
@@ -40,12 +40,15 @@ export interface Servers {
 export async function startServers(options: ServersOptions): Promise<Servers> {
   const { config, environment, folder, state, supervise, say } = options;
   const children: SupervisedChild[] = [];
-  if (config.NATS_URL) await checkNats(config.NATS_URL);
+  if (config.NATS_URL) await requireNats(config.NATS_URL);
   // The programs are installed one after the other, because two runs of the package manager would lock each other out.
   const natsProgram = config.NATS_URL ? undefined : await ensureServer('nats', environment, say);
   const redisProgram = config.REDIS_URL ? undefined : await ensureServer('redis', environment, say);
 
-  const run = async (name: 'nats' | 'redis', start: (wantedPort: number | undefined) => Promise<Started>) => {
+  const startSupervised = async (
+    name: 'nats' | 'redis',
+    start: (wantedPort: number | undefined) => Promise<StartedServer>,
+  ) => {
     let port: number | undefined;
     const child = await supervise(name, async () => {
       const started = await start(port ?? state.ports[name]);
@@ -62,11 +65,11 @@ export async function startServers(options: ServersOptions): Promise<Servers> {
   const starts: Promise<void>[] = [];
   if (natsProgram) {
     const server = { program: natsProgram, folder: `${folder}/nats`, environment, password: state.natsPassword };
-    starts.push(run('nats', (wantedPort) => startNatsServer({ ...server, wantedPort })));
+    starts.push(startSupervised('nats', (wantedPort) => startNatsServer({ ...server, wantedPort })));
   }
   if (redisProgram) {
     const server = { program: redisProgram, folder: `${folder}/redis`, password: state.redisPassword };
-    starts.push(run('redis', (wantedPort) => startRedisServer({ ...server, wantedPort })));
+    starts.push(startSupervised('redis', (wantedPort) => startRedisServer({ ...server, wantedPort })));
   }
   const failure = (await Promise.allSettled(starts)).find((result) => result.status === 'rejected');
   if (failure) {
@@ -74,13 +77,13 @@ export async function startServers(options: ServersOptions): Promise<Servers> {
     throw failure.reason;
   }
   return {
-    natsUrl: config.NATS_URL ?? localNatsUrl(state, state.ports.nats ?? 0),
-    redisUrl: config.REDIS_URL ?? localRedisUrl(state, state.ports.redis ?? 0),
+    natsUrl: config.NATS_URL ?? toLocalNatsUrl(state, state.ports.nats ?? 0),
+    redisUrl: config.REDIS_URL ?? toLocalRedisUrl(state, state.ports.redis ?? 0),
     children,
   };
 }
 
-async function checkNats(urls: string): Promise<void> {
+async function requireNats(urls: string): Promise<void> {
   const { hostname, port, host } = new URL(urls.split(',')[0] ?? urls);
   const greeting = await queryPort({ host: hostname, port: Number(port || 4222) }, '', /^INFO /, 3_000);
   if (greeting === undefined) throw new UpError(`NATS does not answer at ${host} (NATS_URL).`);

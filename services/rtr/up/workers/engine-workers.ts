@@ -13,7 +13,7 @@ export interface EngineWorkersOptions {
   say: (sentence: string) => void;
 }
 
-/** Milliseconds after a worker's start within which its engine is expected to take over from the demo engine. */
+/** Milliseconds after the start of a worker within which the worker's engine is expected to take over from the demo engine. */
 const handoverMs = 30_000;
 const workerStopTimeoutMs = 8_000;
 const demoStopTimeoutMs = 2_000;
@@ -26,21 +26,21 @@ const demoStopTimeoutMs = 2_000;
 export class EngineWorkers {
   readonly #options: EngineWorkersOptions;
   readonly #workers = new Map<string, SupervisedChild>();
-  #startedAt = -Infinity;
+  #lastStartAt = -Infinity;
   #demo: { child: SupervisedChild; worker: SupervisedChild } | undefined;
 
   constructor(options: EngineWorkersOptions) {
     this.#options = options;
   }
 
-  /** Whether the demo engine serves in place of a real one. */
+  /** Whether the demo engine serves, because no worker of another engine does. */
   get onDemo(): boolean {
     return this.#demo !== undefined;
   }
 
   /** Whether a real engine is about to take over from the demo engine, so that the next poll should be soon. */
   get handingOver(): boolean {
-    return this.onDemo && performance.now() - this.#startedAt < handoverMs;
+    return this.onDemo && performance.now() - this.#lastStartAt < handoverMs;
   }
 
   /** Starts the first workers. Returns their engines; empty if the demo engine was started. */
@@ -82,7 +82,7 @@ export class EngineWorkers {
       if (this.#workers.get(key)?.active) continue;
       this.#workers.set(key, await this.#options.startWorker(engine));
       started.push(engine);
-      this.#startedAt = performance.now();
+      this.#lastStartAt = performance.now();
     }
     return started;
   }

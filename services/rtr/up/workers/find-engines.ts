@@ -12,23 +12,26 @@ const modelList = z.object({ object: z.literal('list'), data: z.array(z.object({
 
 /** An engine and its address without a trailing `/v1`. */
 export interface Engine {
-  /** How it was found, such as `default port of Ollama`. */
+  /** How the engine was found, such as `default port of Ollama`. */
   origin: string;
   url: string;
 }
 
 /** Returns the engines that `ENGINE_URLS` names. They need not answer yet, because their workers wait for them. */
-export function namedEngines(urls: readonly string[]): Engine[] {
+export function listNamedEngines(urls: readonly string[]): Engine[] {
   return urls.map((url) => ({ origin: 'ENGINE_URLS', url: url.replace(/\/+(v1\/*)?$/, '') }));
 }
 
 /**
  * Returns the local engines that answer on their default ports within half a second. Tries all ports at once.
- * @param without ports to leave out, because the cluster listens there
+ * @param excludedPorts ports to leave out, because the cluster listens there
  */
-export async function findLocalEngines(without: readonly number[], engines = defaultEnginePorts): Promise<Engine[]> {
+export async function findLocalEngines(
+  excludedPorts: readonly number[],
+  engines = defaultEnginePorts,
+): Promise<Engine[]> {
   const candidates = engines
-    .filter(({ port }) => !without.includes(port))
+    .filter(({ port }) => !excludedPorts.includes(port))
     .map(({ name, port }) => ({ origin: `default port of ${name}`, url: `http://127.0.0.1:${port}` }));
   const answers = await Promise.all(candidates.map(({ url }) => listsModels(url)));
   return candidates.filter((_, index) => answers[index]);

@@ -4,16 +4,16 @@ import type { SupervisedChild } from '../children/supervised-child.ts';
 
 /** A cloud provider with a key in the environment. */
 export interface CloudProvider {
-  /** Value of `PROVIDER` for its worker. */
+  /** Value of `PROVIDER` for the provider's worker. */
   name: string;
   title: string;
   keyVariable: string;
-  /** Further variables that are required but not set. A provider that misses any gets no worker. */
+  /** Further variables that the provider requires but that are not set. If there are any, the provider gets no worker. */
   missing: readonly string[];
 }
 
 export interface CommandLineAgent {
-  /** Value of `CLI_KIND` for its worker. */
+  /** Value of `CLI_KIND` for the agent's worker. */
   kind: string;
   /** Path of its program. */
   program: string;
@@ -41,18 +41,18 @@ export interface PlannedWorker {
 }
 
 /** A provider or agent that was found but cannot be used yet. */
-export interface Unready {
+export interface UnreadyWorker {
   tier: PlannedWorker['tier'];
   detail: string;
 }
 
 export interface Plan {
   ready: PlannedWorker[];
-  unready: Unready[];
+  unready: UnreadyWorker[];
 }
 
-/** Settings that `rtr up` does not pass to cloud workers, because the address of one provider would get the keys of the others. */
-const notShared: Environment = {
+/** Settings that `rtr up` does not pass to cloud workers, because the address of one provider would get the keys of other providers. */
+const unsharedSettings: Environment = {
   PROVIDER_URL: undefined,
   PROVIDER_KEY: undefined,
   PROVIDER_KEY_HEADER: undefined,
@@ -71,7 +71,7 @@ export function planWorkers(findings: Findings): Plan {
 
 function planCloud({ providers, registry }: Findings, { ready, unready }: Plan): void {
   const add = (name: string, detail: string): void => {
-    const settings = { ...notShared, PROVIDER: name, ...registry.providers[name] };
+    const settings = { ...unsharedSettings, PROVIDER: name, ...registry.providers[name] };
     ready.push({ tier: 'cloud', name, service: 'cloud-worker', settings, detail });
   };
   for (const { name, title, keyVariable, missing } of providers) {
@@ -89,9 +89,9 @@ function planClis({ clis, registry }: Findings, { ready, unready }: Plan): void 
     ready.push({ tier: 'cli', name, service: 'cli-worker', settings, detail });
   };
   for (const { kind, program, signedIn, hint, models } of clis) {
-    const written = registry.clis[kind];
-    if (written === false) continue;
-    const settings = { CLI_KIND: kind, CLI_COMMAND: program, CLI_MODELS: models.join(','), ...written };
+    const registrySettings = registry.clis[kind];
+    if (registrySettings === false) continue;
+    const settings = { CLI_KIND: kind, CLI_COMMAND: program, CLI_MODELS: models.join(','), ...registrySettings };
     if (!signedIn) unready.push({ tier: 'cli', detail: `${kind} not yet: ${hint}` });
     else if (settings.CLI_MODELS === '') {
       unready.push({
@@ -100,9 +100,9 @@ function planClis({ clis, registry }: Findings, { ready, unready }: Plan): void 
       });
     } else add(kind, settings, `${kind} (${program})`);
   }
-  for (const [name, written] of Object.entries(registry.clis)) {
-    if (written === false || clis.some(({ kind }) => kind === name)) continue;
-    add(name, { CLI_KIND: name, ...written }, `${name} (by ROUTER_CONFIG)`);
+  for (const [name, registrySettings] of Object.entries(registry.clis)) {
+    if (registrySettings === false || clis.some(({ kind }) => kind === name)) continue;
+    add(name, { CLI_KIND: name, ...registrySettings }, `${name} (by ROUTER_CONFIG)`);
   }
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { findFreePort } from '#services/rtr/up/servers/free-port.ts';
 import { Program } from './program.ts';
 import { relayedTarget, type SystemKind } from './system.ts';
 
@@ -16,7 +16,7 @@ export const express: SystemKind = {
   install: () => Promise.resolve(`Express ${versionOf('express')}, undici ${versionOf('undici')}`),
 
   async start({ upstreams: [upstream = 0] }) {
-    const port = await freePort();
+    const port = await findFreePort();
     const program = new Program('express', process.execPath, [join(import.meta.dirname, 'express-proxy.ts')], {
       PORT: String(port),
       UPSTREAM: `http://127.0.0.1:${upstream}`,

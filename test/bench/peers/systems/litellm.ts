@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { findFreePort } from '#services/rtr/up/servers/free-port.ts';
 import { modelsOf } from '../upstream/scenarios.ts';
 import { installOnce } from '../../../helpers/processes/install-once.ts';
 import { Program } from './program.ts';
@@ -34,7 +34,7 @@ export const litellm: SystemKind = {
   },
 
   async start(options) {
-    const port = await freePort();
+    const port = await findFreePort();
     mkdirSync(options.folder, { recursive: true });
     const file = join(options.folder, 'litellm.yaml');
     writeFileSync(file, JSON.stringify(configuration(options)));

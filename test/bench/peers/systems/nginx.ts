@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { findFreePort } from '#services/rtr/up/servers/free-port.ts';
 import { installOnce } from '../../../helpers/processes/install-once.ts';
 import { Program } from './program.ts';
 import { hungAfterMs, relayedTarget, type StartOptions, type SystemKind } from './system.ts';
@@ -31,7 +31,7 @@ export const nginx: SystemKind = {
   },
 
   async start(options) {
-    const port = await freePort();
+    const port = await findFreePort();
     mkdirSync(options.folder, { recursive: true });
     const file = join(options.folder, 'nginx.conf');
     writeFileSync(file, configuration(port, options));

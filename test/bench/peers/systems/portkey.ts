@@ -1,4 +1,4 @@
-import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { findFreePort } from '#services/rtr/up/servers/free-port.ts';
 import { installOnce } from '../../../helpers/processes/install-once.ts';
 import { Program } from './program.ts';
 import { headersOf, hungAfterMs, paths, type Access, type Route, type SystemKind } from './system.ts';
@@ -31,7 +31,7 @@ export const portkey: SystemKind = {
   },
 
   async start({ upstreams }) {
-    const port = await freePort();
+    const port = await findFreePort();
     const script = `${home}/node_modules/@portkey-ai/gateway/build/start-server.js`;
     const program = new Program('portkey', process.execPath, [script, `--port=${port}`, '--headless']);
     await program.untilAnswers(`http://127.0.0.1:${port}/`, 30);

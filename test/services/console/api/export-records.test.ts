@@ -15,9 +15,9 @@ const record = ledgerRecord({ id: 'r', key: { id: 'k1', name: 'x'.repeat(200) } 
 async function openExport(
   count: number,
   seen: (response: ServerResponse) => void,
-  { atOnce, named }: { atOnce?: number; named?: (count: number) => void } = {},
+  { recordsAtOnce, named }: { recordsAtOnce?: number; named?: (count: number) => void } = {},
 ) {
-  const file = { ...usageFile.json, ...(atOnce !== undefined && { atOnce }) };
+  const file = { ...usageFile.json, ...(recordsAtOnce !== undefined && { recordsAtOnce }) };
   const ended = Promise.withResolvers<void>();
   const url = await serveInTest((_, response) => {
     async function* records(): AsyncGenerator<UsageRecord> {
@@ -53,7 +53,7 @@ describe('an export', () => {
       read += 1;
       unnamed.push(read);
     };
-    const { url } = await openExport(7, seen, { atOnce: 2, named: (count) => (read -= count) });
+    const { url } = await openExport(7, seen, { recordsAtOnce: 2, named: (count) => (read -= count) });
     expect(await (await fetch(url)).json()).toHaveLength(7);
     expect(unnamed).toEqual([1, 2, 1, 2, 1, 2, 1]);
   });

@@ -22,9 +22,9 @@ it('the speed of a model is the median of its last streamed answers, for an hour
   // An answer that came at once, and an answer without tokens.
   times.add(answer('demo', 0, 900, 10, 500));
   times.add(answer('demo', 0, 900, 1_000, 0));
-  expect(times.of('gpu', 'demo', 2_500)).toEqual({ firstTokenMs: 200, tokensPerSecond: 100, answers: 3 });
-  expect(times.of('cloud', 'demo', 2_500)).toBeUndefined();
+  expect(times.find('gpu', 'demo', 2_500)).toEqual({ firstTokenMs: 200, tokensPerSecond: 100, answers: 3 });
+  expect(times.find('cloud', 'demo', 2_500)).toBeUndefined();
   for (let count = 0; count < 60; count += 1) times.add(answer('demo', 10_000, 10, 1_000, 10));
-  expect(times.of('gpu', 'demo', 12_000)).toEqual({ firstTokenMs: 10, tokensPerSecond: 10, answers: 50 });
-  expect(times.of('gpu', 'demo', 4_000_000)).toBeUndefined();
+  expect(times.find('gpu', 'demo', 12_000)).toEqual({ firstTokenMs: 10, tokensPerSecond: 10, answers: 50 });
+  expect(times.find('gpu', 'demo', 4_000_000)).toBeUndefined();
 });

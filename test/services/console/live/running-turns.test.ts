@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ingressStatsSchema, maxTurns } from '#shared/broker/contract/ingress-stats.ts';
 import type { Job } from '#shared/broker/dispatch/job.ts';
 import { StatsMeter } from '#services/console/live/stats-meter.ts';
-import { runningTurns } from '#services/console/live/running-turns.ts';
+import { listRunningTurns } from '#services/console/live/running-turns.ts';
 
 const turn = { program: 'claude-code', session: 's1', key: 'k1', user: 'ada', team: '' } as const;
 
@@ -14,7 +14,7 @@ function job(requestId: string, fields: object = {}, state = 'streaming'): Job {
 
 describe('the turns in the stats of an ingress', () => {
   it('are those of requests that name an agent session, each once, with the model that serves it', () => {
-    const turns = runningTurns([job('r1'), job('r1'), job('r2', { turn: undefined }), job('r3', {}, 'queued')]);
+    const turns = listRunningTurns([job('r1'), job('r1'), job('r2', { turn: undefined }), job('r3', {}, 'queued')]);
     expect(turns).toMatchObject([
       { request: 'r1', session: 's1', user: 'ada', model: 'demo' },
       { request: 'r3', model: undefined },
@@ -23,13 +23,13 @@ describe('the turns in the stats of an ingress', () => {
   });
 
   it('are distinct for keys that use the same request id', () => {
-    expect(runningTurns([job('r1'), job('r1', { turn: { ...turn, key: 'k2' } })])).toHaveLength(2);
+    expect(listRunningTurns([job('r1'), job('r1', { turn: { ...turn, key: 'k2' } })])).toHaveLength(2);
   });
 
   it('are bounded, in number and in bytes', () => {
     const name = 'x'.repeat(128);
     const long = { ...turn, session: name, agent: name, parent: name, type: 'x'.repeat(64) };
-    const turns = runningTurns(Array.from({ length: 500 }, (_, index) => job(`r${index}`, { turn: long })));
+    const turns = listRunningTurns(Array.from({ length: 500 }, (_, index) => job(`r${index}`, { turn: long })));
     expect(turns).toHaveLength(maxTurns);
     expect(turns[0]?.request).toBe('r0');
     expect(JSON.stringify(turns).length).toBeLessThan(100_000);
@@ -37,7 +37,7 @@ describe('the turns in the stats of an ingress', () => {
 
   it('are read without unreadable ones of another release', () => {
     const stats = new StatsMeter(() => []).read();
-    const [own] = runningTurns([job('r1')]);
+    const [own] = listRunningTurns([job('r1')]);
     const sent = { ...stats, turns: [{ request: 1 }, { ...own, mood: 'good' }] };
     expect(ingressStatsSchema.parse(JSON.parse(JSON.stringify(sent))).turns).toMatchObject([{ request: 'r1' }]);
   });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { lastWorkers } from '#services/console/live/last-workers.ts';
-import { allWorkerFacts, workerFacts } from '#services/console/live/worker-facts.ts';
+import { findLastWorkers } from '#services/console/live/last-workers.ts';
+import { listWorkerFacts, toWorkerFacts } from '#services/console/live/worker-facts.ts';
 import { livePool } from '../../../helpers/broker/live-pool.ts';
 
 const model = (id: string) => ({ id, capabilities: [] });
@@ -13,25 +13,25 @@ function aWorker(busy = 0) {
 
 it('an ejected worker is shown with its reason and, once it serves again, with the time of its ejection', () => {
   const sick = aWorker();
-  expect(workerFacts(sick, 0).ejection).toBeUndefined();
+  expect(toWorkerFacts(sick, 0).ejection).toBeUndefined();
   sick.health.eject('demo', 'slow', 0);
-  const { ejection, ...facts } = workerFacts(sick, 0);
+  const { ejection, ...facts } = toWorkerFacts(sick, 0);
   expect(facts).toMatchObject({ state: 'ejected', reason: 'slow' });
   expect(ejection).toEqual({ model: 'demo', reason: 'slow', at: Math.round(performance.timeOrigin) });
   sick.health.recover('demo', 1_000);
   const back = { endedAt: Math.round(performance.timeOrigin + 1_000) };
-  expect(workerFacts(sick, 1_000)).toMatchObject({ state: 'serving', ejection: back });
-  expect(workerFacts(sick, 1_000).reason).toBeUndefined();
+  expect(toWorkerFacts(sick, 1_000)).toMatchObject({ state: 'serving', ejection: back });
+  expect(toWorkerFacts(sick, 1_000).reason).toBeUndefined();
 });
 
 it('a drained worker is safe to stop once it has no job left', () => {
   const worker = aWorker(1);
-  expect(workerFacts(worker, 0).safeToStop).toBeUndefined();
+  expect(toWorkerFacts(worker, 0).safeToStop).toBeUndefined();
   worker.announcement.draining = true;
-  expect(workerFacts(worker, 0)).toMatchObject({ state: 'draining', busy: 1 });
-  expect(workerFacts(worker, 0).safeToStop).toBeUndefined();
+  expect(toWorkerFacts(worker, 0)).toMatchObject({ state: 'draining', busy: 1 });
+  expect(toWorkerFacts(worker, 0).safeToStop).toBeUndefined();
   worker.otherJobs = 0;
-  expect(workerFacts(worker, 0)).toMatchObject({ state: 'draining', busy: 0, safeToStop: true });
+  expect(toWorkerFacts(worker, 0)).toMatchObject({ state: 'draining', busy: 0, safeToStop: true });
 });
 
 it('a worker is the last one for a model or tool for which no other worker takes requests, in whatever pool', () => {
@@ -42,11 +42,11 @@ it('a worker is the last one for a model or tool for which no other worker takes
   const add = { name: 'add', description: '', inputSchema: {} };
   const tools = livePool({ tier: 'tools', pool: 't', tools: [add] }, [{ id: 'four' }]);
   const pools = [first, second, tools];
-  expect(Object.fromEntries(lastWorkers(pools))).toEqual({ one: ['rare'], four: ['add'] });
+  expect(Object.fromEntries(findLastWorkers(pools))).toEqual({ one: ['rare'], four: ['add'] });
   const [three] = second.workers;
   three?.health.eject('demo', 'slow', 0);
-  expect(Object.fromEntries(lastWorkers(pools))).toEqual({ one: ['demo', 'rare'], four: ['add'] });
+  expect(Object.fromEntries(findLastWorkers(pools))).toEqual({ one: ['demo', 'rare'], four: ['add'] });
   const workers = { pools: () => pools, workers: () => pools.flatMap((pool) => [...pool.workers]) };
-  const lastFor = Object.fromEntries(allWorkerFacts(workers, 0).map((each) => [each.id, each.lastFor]));
+  const lastFor = Object.fromEntries(listWorkerFacts(workers, 0).map((each) => [each.id, each.lastFor]));
   expect(lastFor).toEqual({ one: ['demo', 'rare'], two: undefined, three: undefined, four: ['add'] });
 });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { discover } from '#services/rtr/client/lib/discover.mjs';
-import { beginDevice, claimDevice } from '#services/rtr/client/lib/router-api.mjs';
+import { beginSignIn, requestTokens } from '#services/rtr/client/lib/router-api.mjs';
 import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 
 /** Starts a server with metadata that no router would send. */
@@ -57,7 +57,7 @@ it('the client shows and opens only a page of the router itself', async () => {
   const start = { device_code: 'x', user_code: 'ABCD-EFGH', expires_in: 600, interval: 2 };
   const begun = async (pages: (origin: string) => object) => {
     const url = await startHostile((origin) => ({ ...start, ...pages(origin) }));
-    return { url, ...(await beginDevice(foundAt(url), 'a test')) };
+    return { url, ...(await beginSignIn(foundAt(url), 'a test')) };
   };
   const page = (origin: string) => ({ verification_uri: `${origin}/device` });
   const code = '/device?code=ABCD-EFGH';
@@ -74,7 +74,7 @@ it('the client shows the address of the account in one line, and stores only val
   const tokens = { access_token: 'rtr_a', refresh_token: 'rtr_r', expires_in: 900 };
   const claimed = async (answer: object) => {
     const url = await startHostile(() => ({ ...tokens, ...answer }));
-    return claimDevice(foundAt(url), { name: 'a test', deviceCode: 'x' });
+    return requestTokens(foundAt(url), { name: 'a test', deviceCode: 'x' });
   };
   const shown = { accessToken: 'rtr_a', email: 'ada@[2Jexample .com' };
   expect(await claimed({ email: 'ada@\u001B[2J\u202Eexample\r\n.com\u0007' })).toMatchObject(shown);
@@ -89,5 +89,5 @@ it("a router's text moves no cursor, and cannot make the client poll without a p
   const url = await startHostile((origin) => ({ ...start, verification_uri: `${origin}${page}` }));
   const shown = { userCode: '[2JABCD-EFGH', page: `${url}/%1B]0;title%07device` };
   const begun = { ...shown, intervalMs: 5_000, expiresMs: 3_600_000 };
-  expect(await beginDevice(foundAt(url), 'a test')).toMatchObject(begun);
+  expect(await beginSignIn(foundAt(url), 'a test')).toMatchObject(begun);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { mergeJson } from '#services/rtr/client/lib/programs/merge-json.mjs';
 import { mergeToml } from '#services/rtr/client/lib/programs/merge-toml.mjs';
-import { routerAddress } from '#services/rtr/client/lib/router-address.mjs';
+import { toRouterAddress } from '#services/rtr/client/lib/router-address.mjs';
 
 describe('a settings file of JSON', () => {
   it('keeps everything that is not about the router, and its indentation', () => {
@@ -78,18 +78,18 @@ describe('a settings file of TOML', () => {
 
 describe('the address of a router', () => {
   it('is https unless it is this machine, and has no slash at its end', () => {
-    expect(routerAddress('llm.example.com')).toBe('https://llm.example.com');
+    expect(toRouterAddress('llm.example.com')).toBe('https://llm.example.com');
     const api = 'https://llm.example.com:8443/api/anthropic';
-    expect(routerAddress(`${api}/`)).toBe(api);
-    expect(routerAddress('localhost:8484')).toBe('http://localhost:8484');
-    expect(routerAddress('http://127.0.0.1:8484/?a=b#c')).toBe('http://127.0.0.1:8484');
-    expect(routerAddress('http://[::1]:8484')).toBe('http://[::1]:8484');
+    expect(toRouterAddress(`${api}/`)).toBe(api);
+    expect(toRouterAddress('localhost:8484')).toBe('http://localhost:8484');
+    expect(toRouterAddress('http://127.0.0.1:8484/?a=b#c')).toBe('http://127.0.0.1:8484');
+    expect(toRouterAddress('http://[::1]:8484')).toBe('http://[::1]:8484');
   });
 
   it('is refused without TLS on another machine, and if it is invalid', () => {
     for (const entered of ['http://llm.example.com', 'http://192.168.1.5:8484', 'http://127.0.0.1.example.com'])
-      expect(() => routerAddress(entered)).toThrow('has no TLS');
+      expect(() => toRouterAddress(entered)).toThrow('has no TLS');
     for (const entered of ['', 'ftp://a', 'https://', 'https://user:pass@llm.example.com', 'file:///etc/passwd'])
-      expect(() => routerAddress(entered)).toThrow('is no address of a router');
+      expect(() => toRouterAddress(entered)).toThrow('is no address of a router');
   });
 });

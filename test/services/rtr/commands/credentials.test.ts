@@ -4,10 +4,10 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { parseCredential, roles } from '#shared/broker/connection/credential.ts';
 import { diagnoseCredential } from '#services/rtr/commands/doctor/diagnose-credential.ts';
 import { initCredentials } from '#services/rtr/commands/credentials/init-credentials.ts';
-import { issueCredentialFile } from '#services/rtr/commands/credentials/issue-worker.ts';
+import { issueCredentialFile } from '#services/rtr/commands/credentials/issue-credential-file.ts';
 import { listCredentials } from '#services/rtr/commands/credentials/list-credentials.ts';
 import { revokeCredential } from '#services/rtr/commands/credentials/revoke-credential.ts';
-import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { findFreePort } from '#services/rtr/up/servers/free-port.ts';
 import { startSecuredNats } from '../../../helpers/servers/start-secured-nats.ts';
 import { temporaryFolder, useFolder } from '../../../helpers/files/temporary-folder.ts';
 
@@ -20,7 +20,15 @@ function start() {
   const said: string[] = [];
   const print = (line: string): void => void said.push(line);
   const issue = (name: string, validMs?: number, force = false) =>
-    issueCredentialFile({ from: out, role: 'gpu', name, out: join(folder, `${name}.creds`), force, validMs, print });
+    issueCredentialFile({
+      authorityFolder: out,
+      role: 'gpu',
+      name,
+      out: join(folder, `${name}.creds`),
+      force,
+      validMs,
+      print,
+    });
   return { folder, out, said, print, issue };
 }
 
@@ -65,7 +73,7 @@ describe('rtr credentials', () => {
     const inTheWay = join(out, 'nats-auth.conf');
     rmSync(inTheWay);
     mkdirSync(inTheWay);
-    const revoke = (): Promise<void> => revokeCredential({ from: out, name: 'joes-box', print });
+    const revoke = (): Promise<void> => revokeCredential({ authorityFolder: out, name: 'joes-box', print });
     await expect(revoke()).rejects.toThrow('nats-auth.conf');
     rmdirSync(inTheWay);
     await revoke();
@@ -95,7 +103,7 @@ describe('rtr credentials', () => {
     const names = ['one', 'two', 'three'];
     await Promise.all(names.map((name) => issue(name)));
     said.length = 0;
-    listCredentials({ from: out, json: true, print });
+    listCredentials({ authorityFolder: out, json: true, print });
     const known = said.map((line) => (JSON.parse(line) as { name: string }).name);
     expect(known.slice(roles.length).toSorted()).toEqual(names.toSorted());
   });
@@ -104,14 +112,16 @@ describe('rtr credentials', () => {
     const { out, print, issue, said } = startWithAuthority();
     await issue('joes-box');
     await issue('short', 1);
-    await revokeCredential({ from: out, name: 'joes-box', print });
+    await revokeCredential({ authorityFolder: out, name: 'joes-box', print });
     await issue('joes-box', undefined, true);
     said.length = 0;
-    listCredentials({ from: out, json: true, print });
+    listCredentials({ authorityFolder: out, json: true, print });
     const listed = said.map((line) => JSON.parse(line) as { name: string; state: string });
     const states = listed.slice(-3).map(({ name, state }) => `${name}: ${state}`);
     expect(states).toEqual(['joes-box: revoked', 'short: expired', 'joes-box: valid']);
-    await expect(revokeCredential({ from: out, name: 'nobody', print })).rejects.toThrow('no credential named nobody');
+    await expect(revokeCredential({ authorityFolder: out, name: 'nobody', print })).rejects.toThrow(
+      'no credential named nobody',
+    );
   });
 });
 
@@ -138,7 +148,7 @@ describe('the diagnosis of a credential', () => {
   it('says so when nothing listens at a WebSocket address', async () => {
     const { folder, issue } = startWithAuthority();
     await issue('far-away');
-    const NATS_URL = `ws://127.0.0.1:${await freePort()}`;
+    const NATS_URL = `ws://127.0.0.1:${await findFreePort()}`;
     const found = await diagnoseCredential({ NATS_URL, NATS_CREDENTIALS: join(folder, 'far-away.creds') });
     expect(found).toMatchObject({ state: 'missing', detail: 'the broker cannot be reached with it: no connection' });
   });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { clusterAddresses, isSameRouter, ownRouter } from '#services/rtr/up/cluster-addresses.ts';
+import { findClusterAddresses, isSameRouter, findOwnRouter } from '#services/rtr/up/cluster-addresses.ts';
 import { loadClusterState, saveClusterState } from '#services/rtr/up/cluster-state.ts';
 import { UpError } from '#services/rtr/up/up-error.ts';
 import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
@@ -14,7 +14,7 @@ describe('the addresses of the cluster', () => {
   it('come from the settings, and a worker needs only that of NATS', () => {
     const natsUrl = 'nats://gpu:secret@router.example:4222';
     const settings = { NATS_URL: natsUrl, REDIS_URL: undefined };
-    expect(clusterAddresses(settings, folder, ['NATS_URL'])).toEqual({ NATS_URL: natsUrl });
+    expect(findClusterAddresses(settings, folder, ['NATS_URL'])).toEqual({ NATS_URL: natsUrl });
   });
 
   it('otherwise come from the cluster that runs in the folder', () => {
@@ -22,27 +22,27 @@ describe('the addresses of the cluster', () => {
     saveClusterState(folder, state);
     const NATS_URL = `nats://rtr:${state.natsPassword}@127.0.0.1:4555`;
     const found = { NATS_URL, REDIS_URL: expect.stringContaining('@127.0.0.1:6555') };
-    expect(clusterAddresses(none, folder, ['NATS_URL', 'REDIS_URL'])).toEqual(found);
+    expect(findClusterAddresses(none, folder, ['NATS_URL', 'REDIS_URL'])).toEqual(found);
   });
 
   it('are named in the error when neither has them', () => {
     const error = new UpError('There is no cluster here: set NATS_URL and REDIS_URL, or start one with npm start.');
-    expect(() => clusterAddresses(none, folder, ['NATS_URL', 'REDIS_URL'])).toThrow(error);
+    expect(() => findClusterAddresses(none, folder, ['NATS_URL', 'REDIS_URL'])).toThrow(error);
     const half = { NATS_URL: 'nats://127.0.0.1', REDIS_URL: undefined };
-    expect(() => clusterAddresses(half, folder, ['NATS_URL', 'REDIS_URL'])).toThrow('set REDIS_URL, or');
+    expect(() => findClusterAddresses(half, folder, ['NATS_URL', 'REDIS_URL'])).toThrow('set REDIS_URL, or');
   });
 });
 
 describe('the router of this machine', () => {
   it("is at the address of the cluster's start in the folder, unless the settings name another", () => {
-    expect(ownRouter({}, folder)).toEqual({ url: 'http://127.0.0.1:8484', publicUrl: 'http://127.0.0.1:8484' });
+    expect(findOwnRouter({}, folder)).toEqual({ url: 'http://127.0.0.1:8484', publicUrl: 'http://127.0.0.1:8484' });
     const router = { host: '0.0.0.0', port: 8620, publicUrl: 'https://llm.example.com' };
     saveClusterState(folder, { ...loadClusterState(folder), router });
-    expect(ownRouter({}, folder)).toEqual({ url: 'http://127.0.0.1:8620', publicUrl: router.publicUrl });
+    expect(findOwnRouter({}, folder)).toEqual({ url: 'http://127.0.0.1:8620', publicUrl: router.publicUrl });
     const moved = 'http://127.0.0.1:8700';
-    expect(ownRouter({ PORT: 8700 }, folder)).toEqual({ url: moved, publicUrl: moved });
-    expect(ownRouter({ HOST: '10.0.0.5' }, folder).url).toBe('http://10.0.0.5:8620');
-    expect(ownRouter({ PUBLIC_URL: 'https://other.example' }, folder).publicUrl).toBe('https://other.example');
+    expect(findOwnRouter({ PORT: 8700 }, folder)).toEqual({ url: moved, publicUrl: moved });
+    expect(findOwnRouter({ HOST: '10.0.0.5' }, folder).url).toBe('http://10.0.0.5:8620');
+    expect(findOwnRouter({ PUBLIC_URL: 'https://other.example' }, folder).publicUrl).toBe('https://other.example');
   });
 
   it('is the same at each name of the loopback interface, and with the path of an API', () => {

@@ -10,7 +10,7 @@ import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { McpLink, type McpLinkOptions } from '#services/tools-worker/mcp/mcp-link.ts';
 import type { ToolOutput } from '#services/tools-worker/tool.ts';
 import { until } from '../../../helpers/until.ts';
-import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { findFreePort } from '#services/rtr/up/servers/free-port.ts';
 import { silentLog as log } from '../../../helpers/silent-log.ts';
 import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
@@ -52,7 +52,7 @@ async function startEverything(port: number): Promise<ChildProcess> {
 }
 
 it('a link to an MCP server with sessions runs its tools, and connects again when the server has lost its session or is back', async () => {
-  const port = await freePort();
+  const port = await findFreePort();
   let server = await startEverything(port);
   const { link } = linkTo(`http://127.0.0.1:${port}/mcp`);
   const echo = async (message: string) => (await run(link, 'echo', { message })).content;
@@ -234,7 +234,7 @@ it("a link to an MCP server of an older revision refuses the server's requests t
 
 describe('a link to an MCP server that does not answer', () => {
   it('is not available, and can be closed', async () => {
-    const { link } = linkTo(`http://127.0.0.1:${await freePort()}/mcp`);
+    const { link } = linkTo(`http://127.0.0.1:${await findFreePort()}/mcp`);
     await link.firstTry;
     expect(link.available).toBe(false);
     await link.close();

@@ -1,7 +1,7 @@
 import { Decimal } from 'decimal.js';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { computeCost, computeMaxCost, pricedModelPattern } from '#shared/accounts/prices/model-price.ts';
+import { computeCost, computeMaxCost, modelNamePattern } from '#shared/accounts/prices/model-price.ts';
 import { toDollars, toNanoDollars } from '#shared/accounts/money.ts';
 import { noUsage } from '#shared/core/usage.ts';
 
@@ -104,7 +104,7 @@ it('the cost of what is not a token is 0 for a unit without a price, rounded onc
 
 it('belongs to a model whose name can stand in a path', () => {
   for (const name of ['m', 'lab/model', 'lab/model:free', '...', 'v1..2', 'a/.b', '@cf/meta/x', '__proto__x'])
-    expect([name, pricedModelPattern.test(name)]).toEqual([name, true]);
+    expect([name, modelNamePattern.test(name)]).toEqual([name, true]);
   for (const name of ['', '.', '..', '/', 'a/', '/a', 'a//b', 'a/../b', '../a', 'a/..', './a', '__proto__', 'a b'])
-    expect([name, pricedModelPattern.test(name)]).toEqual([name, false]);
+    expect([name, modelNamePattern.test(name)]).toEqual([name, false]);
 });

@@ -1,15 +1,16 @@
 import { copyFileSync, constants, existsSync, mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findRouter } from '../chosen-router.mjs';
+import { findRouter } from '../find-router.mjs';
 import { ClientError } from '../client-error.mjs';
 import { environment } from '../environment.mjs';
 import { ensureFreshSignIn } from '../fresh-sign-in.mjs';
 import { programNames, programs } from '../programs/programs.mjs';
-import { replaceFile } from '../store/write-file.mjs';
+import { replaceFile } from '../store/replace-file.mjs';
 
 /**
- * Prints the settings that a program needs for the router, or writes them into the program's file. Warns of settings that override them.
+ * Prints the settings that a program needs for the router, or writes them into the program's file. Warns of other settings of the program
+ * that override these.
  * @param {string} name
  * @param {{ router: string | undefined, writes: boolean, shell: string | undefined }} options
  */
@@ -17,7 +18,7 @@ export async function printSettings(name, { router, writes, shell }) {
   const program = Object.hasOwn(programs, name) ? programs[name] : undefined;
   if (!program) throw new ClientError(`rtr has settings for ${programNames.join(', ')}, not for ${name}.`, 2);
   const signIn = await ensureFreshSignIn(findRouter(router));
-  const tokenCommand = [...ownCommand(), 'token', '--router', signIn.router];
+  const tokenCommand = [...findOwnCommand(), 'token', '--router', signIn.router];
   const { text, file, merge, overrides } = await program({ signIn, tokenCommand, shell });
   const before = file !== undefined && existsSync(file) ? readFileSync(file, 'utf8') : undefined;
   const warn = () => {
@@ -37,12 +38,12 @@ export async function printSettings(name, { router, writes, shell }) {
     say(`${file} has these settings already.`);
     return warn();
   }
-  const kept = before === undefined ? undefined : backUp(file);
+  const backup = before === undefined ? undefined : backUp(file);
   mkdirSync(dirname(file), { recursive: true });
   // A symbolic link stays a link, because some people keep their settings in a repository.
   const target = before === undefined ? file : realpathSync(file);
   replaceFile(target, after, before === undefined ? 0o600 : statSync(target).mode & 0o777);
-  say(`${file} is written.${kept === undefined ? '' : ` The file as rtr first found it is ${kept}.`}`);
+  say(`${file} is written.${backup === undefined ? '' : ` The file as rtr first found it is ${backup}.`}`);
   warn();
 }
 
@@ -57,12 +58,12 @@ function backUp(file) {
 }
 
 /** Returns the words of the command that runs this client: `rtr` if the PATH leads to it, otherwise Node and the file. */
-function ownCommand() {
-  const own = realpathSync(fileURLToPath(new URL('../../rtr.mjs', import.meta.url)));
+function findOwnCommand() {
+  const clientFile = realpathSync(fileURLToPath(new URL('../../rtr.mjs', import.meta.url)));
   const folders = (environment['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
   const found = folders.map((folder) => join(folder, 'rtr')).find((path) => existsSync(path));
-  if (found !== undefined && realpathSync(found) === own) return ['rtr'];
-  return [process.execPath, own];
+  if (found !== undefined && realpathSync(found) === clientFile) return ['rtr'];
+  return [process.execPath, clientFile];
 }
 
 /** @param {string} text */

@@ -5,8 +5,8 @@ import { ClientError } from '../client-error.mjs';
 import { environment } from '../environment.mjs';
 import { RouterUnreachableError } from '../ask.mjs';
 import { discover } from '../discover.mjs';
-import { beginDevice, claimDevice, OAuthAnswer, revoke } from '../router-api.mjs';
-import { routerAddress } from '../router-address.mjs';
+import { beginSignIn, requestTokens, OAuthError, revoke } from '../router-api.mjs';
+import { toRouterAddress } from '../router-address.mjs';
 import { fileOf, findSignIn, storeSignIn } from '../store/sign-ins.mjs';
 import { withLock } from '../store/with-lock.mjs';
 
@@ -22,9 +22,9 @@ const maxWaitMs = 30_000;
  * @param {{ opensBrowser: boolean }} options
  */
 export async function login(entered, { opensBrowser }) {
-  const endpoints = await discover(routerAddress(entered));
+  const endpoints = await discover(toRouterAddress(entered));
   const name = `rtr on ${hostname()}`;
-  const start = { name, ...(await beginDevice(endpoints, name).catch(explain)) };
+  const start = { name, ...(await beginSignIn(endpoints, name).catch(throwExplained)) };
   say(`Open this page and compare the code:\n\n  ${start.completePage}\n\n  ${start.userCode}\n`);
   if (opensBrowser) openBrowser(start.completePage);
   const { email, ...tokens } = await waitForApproval(endpoints, start);
@@ -37,24 +37,24 @@ export async function login(entered, { opensBrowser }) {
 }
 
 /**
- * Stores a sign-in. It replaces an earlier sign-in to this router, which the router is told to end.
+ * Stores a sign-in. An earlier sign-in to this router is replaced, and ended at the router.
  * @param {import('../store/sign-ins.mjs').SignIn} signIn
  */
 async function replaceSignIn(signIn) {
   const { router, revocationEndpoint } = signIn;
-  const before = findSignIn(router);
-  const keep = async () => storeSignIn(signIn);
-  const store = (await withLock(fileOf(router, 'lock'), keep)) ?? (await keep());
-  if (before && revocationEndpoint !== undefined) {
+  const earlier = findSignIn(router);
+  const storeNew = async () => storeSignIn(signIn);
+  const store = (await withLock(fileOf(router, 'lock'), storeNew)) ?? (await storeNew());
+  if (earlier && revocationEndpoint !== undefined) {
     // If the router does not answer now, the console still lists the earlier sign-in.
-    await revoke(revocationEndpoint, before.refreshToken).catch(() => {});
+    await revoke(revocationEndpoint, earlier.refreshToken).catch(() => {});
   }
   return store;
 }
 
 /**
  * @param {import('../discover.mjs').Endpoints} endpoints
- * @param {{ name: string } & Awaited<ReturnType<typeof beginDevice>>} start
+ * @param {{ name: string } & Awaited<ReturnType<typeof beginSignIn>>} start
  */
 async function waitForApproval(endpoints, { name, deviceCode, expiresMs, intervalMs }) {
   const deadline = performance.now() + expiresMs;
@@ -62,16 +62,16 @@ async function waitForApproval(endpoints, { name, deviceCode, expiresMs, interva
   while (performance.now() < deadline) {
     await pause(waitMs);
     try {
-      return await claimDevice(endpoints, { name, deviceCode });
+      return await requestTokens(endpoints, { name, deviceCode });
     } catch (error) {
       // The router may be restarting.
       if (error instanceof RouterUnreachableError) {
         waitMs = Math.min(waitMs * 2, maxWaitMs);
         continue;
       }
-      if (!(error instanceof OAuthAnswer)) throw error;
+      if (!(error instanceof OAuthError)) throw error;
       if (error.code === 'slow_down') waitMs += slowDownMs;
-      else if (error.code !== 'authorization_pending') explain(error);
+      else if (error.code !== 'authorization_pending') throwExplained(error);
     }
   }
   throw new ClientError('Nobody approved the sign-in in time. Start it again.');
@@ -81,8 +81,8 @@ async function waitForApproval(endpoints, { name, deviceCode, expiresMs, interva
  * @param {unknown} error
  * @returns {never}
  */
-function explain(error) {
-  if (!(error instanceof OAuthAnswer)) throw error;
+function throwExplained(error) {
+  if (!(error instanceof OAuthError)) throw error;
   if (error.code === 'access_denied') throw new ClientError('The sign-in was denied.');
   if (error.code === 'expired_token') throw new ClientError('Nobody approved the sign-in in time. Start it again.');
   throw new ClientError(`The router does not sign you in: ${error.message}`);

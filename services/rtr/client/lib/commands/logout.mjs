@@ -1,6 +1,6 @@
 import { RouterUnreachableError } from '../ask.mjs';
-import { findRouter } from '../chosen-router.mjs';
-import { OAuthAnswer, revoke } from '../router-api.mjs';
+import { findRouter } from '../find-router.mjs';
+import { OAuthError, revoke } from '../router-api.mjs';
 import { fileOf, deleteSignIn, readSignIn } from '../store/sign-ins.mjs';
 import { withLock } from '../store/with-lock.mjs';
 
@@ -15,7 +15,7 @@ export async function logout(entered) {
   try {
     if (revocationEndpoint !== undefined) await revoke(revocationEndpoint, refreshToken);
   } catch (error) {
-    if (!(error instanceof RouterUnreachableError) && !(error instanceof OAuthAnswer)) throw error;
+    if (!(error instanceof RouterUnreachableError) && !(error instanceof OAuthError)) throw error;
     reason = error.message;
   }
   const forget = async () => deleteSignIn(router);

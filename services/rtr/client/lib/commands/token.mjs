@@ -1,4 +1,4 @@
-import { findRouter } from '../chosen-router.mjs';
+import { findRouter } from '../find-router.mjs';
 import { ensureFreshSignIn } from '../fresh-sign-in.mjs';
 
 /**

@@ -1,11 +1,11 @@
 import { environment } from '../environment.mjs';
 
-const token = 'the token of your sign-in';
+const tokenPhrase = 'the token of your sign-in';
 
 /** Variables that take precedence over `apiKeyHelper` and the base URL in Claude Code, and their effect (2.1.332). */
 const overrides = {
-  ANTHROPIC_AUTH_TOKEN: `Claude Code sends it to the router in place of ${token}`,
-  ANTHROPIC_API_KEY: `Claude Code sends it to the router, and may use it in place of ${token}`,
+  ANTHROPIC_AUTH_TOKEN: `Claude Code sends it to the router in place of ${tokenPhrase}`,
+  ANTHROPIC_API_KEY: `Claude Code sends it to the router, and may use it in place of ${tokenPhrase}`,
   CLAUDE_CODE_USE_BEDROCK: 'Claude Code asks Amazon Bedrock, and not the router',
   CLAUDE_CODE_USE_VERTEX: 'Claude Code asks Vertex AI, and not the router',
   CLAUDE_CODE_USE_FOUNDRY: 'Claude Code asks Microsoft Foundry, and not the router',
@@ -17,8 +17,8 @@ const overrides = {
  * @param {string} content
  * @returns {string[]}
  */
-export function claudeOverrides(file, content) {
-  const inFile = variablesOf(content);
+export function findClaudeOverrides(file, content) {
+  const inFile = readVariables(content);
   return Object.entries(overrides).flatMap(([name, effect]) => {
     // Variables of the file take precedence over the environment.
     const isInFile = Object.hasOwn(inFile, name);
@@ -34,7 +34,7 @@ export function claudeOverrides(file, content) {
  * @param {string} content
  * @returns {Record<string, unknown>}
  */
-function variablesOf(content) {
+function readVariables(content) {
   try {
     return Object(Object(JSON.parse(content)).env);
   } catch {

@@ -2,20 +2,21 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { environment } from '../environment.mjs';
 import { getJson } from '../router-api.mjs';
-import { requireApiAddress } from './address-of.mjs';
-import { claudeOverrides } from './claude-overrides.mjs';
+import { requireApiAddress } from './require-api-address.mjs';
+import { findClaudeOverrides } from './claude-overrides.mjs';
 import { mergeJson } from './merge-json.mjs';
 import { isModelName } from './model-ids.mjs';
-import { shellWord } from './shell-word.mjs';
+import { quoteShellWord } from './shell-word.mjs';
 
 /**
- * Milliseconds after which Claude Code requests a token again. It also requests one after a 401. An access token is valid for 15 minutes.
+ * Milliseconds after which Claude Code requests a token again. It also requests a token after a 401. An access token is valid for 15
+ * minutes.
  */
 const helperTtlMs = 300_000;
 
 /**
- * Variables that the router may set. They name the models behind Claude Code's aliases, how these are shown, and the size of the context
- * window; two of them are switches.
+ * Variables that the router may set. They name the models behind Claude Code's aliases, the texts that it shows for these models, and the
+ * size of the context window. Two of the variables are switches.
  */
 const admittedNames =
   /^(?:ANTHROPIC_DEFAULT_[A-Z\d]+_MODEL(?:_[A-Z]+)*|CLAUDE_CODE_(?:ENABLE_GATEWAY_MODEL_DISCOVERY|GATEWAY_HINT_HEADERS|MAX_CONTEXT_TOKENS))$/;
@@ -29,11 +30,11 @@ export async function claude({ signIn, tokenCommand }) {
   const base = requireApiAddress(signIn, 'anthropic');
   const managed = await getJson(`${base}/managed/settings`, signIn.accessToken);
   const settings = {
-    apiKeyHelper: tokenCommand.map(shellWord).join(' '),
+    apiKeyHelper: tokenCommand.map(quoteShellWord).join(' '),
     env: {
       ANTHROPIC_BASE_URL: base,
       CLAUDE_CODE_API_KEY_HELPER_TTL_MS: String(helperTtlMs),
-      ...admitted(managed),
+      ...filterAdmitted(managed),
     },
   };
   const file = join(environment['CLAUDE_CONFIG_DIR'] || join(homedir(), '.claude'), 'settings.json');
@@ -41,17 +42,17 @@ export async function claude({ signIn, tokenCommand }) {
     text: JSON.stringify(settings, undefined, 2),
     file,
     merge: (before) => mergeJson(file, before, settings),
-    overrides: (content) => claudeOverrides(file, content),
+    overrides: (content) => findClaudeOverrides(file, content),
   };
 }
 
 /**
- * Returns the variables about models from the router's answer. Any other variable could make Claude Code run a program, or send the token
- * to another address.
+ * Returns the variables of the router's answer that the router may set. Any other variable could make Claude Code run a program, or send
+ * the token to another address.
  * @param {unknown} managed
  * @returns {Record<string, string>}
  */
-function admitted(managed) {
+function filterAdmitted(managed) {
   const { settings } = Object(managed);
   const variables = Object.entries(Object(Object(settings).env));
   return Object.fromEntries(variables.filter(([name, value]) => admittedNames.test(name) && isModelName(value)));

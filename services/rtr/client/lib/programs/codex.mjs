@@ -2,10 +2,10 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { environment } from '../environment.mjs';
 import { getJson } from '../router-api.mjs';
-import { requireApiAddress } from './address-of.mjs';
+import { requireApiAddress } from './require-api-address.mjs';
 import { mergeToml } from './merge-toml.mjs';
-import { modelIds } from './model-ids.mjs';
-import { plainName, findText, parseTomlLines } from './toml-lines.mjs';
+import { readModelIds } from './model-ids.mjs';
+import { toPlainName, findText, parseTomlLines } from './toml-lines.mjs';
 
 /**
  * Codex: a model provider whose `auth.command` prints the token (Codex 0.169). The model that the person has chosen stays if the router
@@ -15,7 +15,7 @@ import { plainName, findText, parseTomlLines } from './toml-lines.mjs';
  */
 export async function codex({ signIn, tokenCommand: [command = '', ...args] }) {
   const base = `${requireApiAddress(signIn, 'openai')}/v1`;
-  const served = modelIds(await getJson(`${base}/models`, signIn.accessToken));
+  const servedModels = readModelIds(await getJson(`${base}/models`, signIn.accessToken));
   const tables = {
     'model_providers.rtr': {
       name: 'Model Router',
@@ -28,10 +28,10 @@ export async function codex({ signIn, tokenCommand: [command = '', ...args] }) {
   /** @param {string} before */
   const merge = (before) => {
     const chosen = findText(parseTomlLines(before), 'model');
-    const model = chosen !== undefined && served.includes(chosen) ? chosen : 'auto';
+    const model = chosen !== undefined && servedModels.includes(chosen) ? chosen : 'auto';
     return mergeToml(before, { model, model_provider: 'rtr' }, tables);
   };
-  return { text: merge('').trimEnd(), file, merge, overrides: (content) => overridesIn(file, content) };
+  return { text: merge('').trimEnd(), file, merge, overrides: (content) => findOverrides(file, content) };
 }
 
 /**
@@ -39,11 +39,11 @@ export async function codex({ signIn, tokenCommand: [command = '', ...args] }) {
  * @param {string} file
  * @param {string} content
  */
-function overridesIn(file, content) {
+function findOverrides(file, content) {
   const lines = parseTomlLines(content);
   const profile = findText(lines, 'profile');
   if (profile === undefined) return [];
-  const path = `profiles.${plainName(profile)}`;
+  const path = `profiles.${toPlainName(profile)}`;
   const inline = lines.find((line) => line.path === path)?.value ?? '';
   const provider =
     findText(lines, `${path}.model_provider`) ?? /\bmodel_provider["']?\s*=\s*["']([^"']*)["']/.exec(inline)?.[1];

@@ -8,7 +8,7 @@ import { ClientError } from '../client-error.mjs';
  */
 export function mergeJson(path, before, values) {
   const indent = /^(?:[ \t]+)(?=")/m.exec(before)?.[0] ?? '  ';
-  return `${JSON.stringify(merged(readObject(path, before), values), undefined, indent)}\n`;
+  return `${JSON.stringify(mergeValues(readObject(path, before), values), undefined, indent)}\n`;
 }
 
 /**
@@ -32,11 +32,11 @@ function readObject(path, text) {
  * @param {Record<string, unknown>} values
  * @returns {Record<string, unknown>}
  */
-function merged(before, values) {
+function mergeValues(before, values) {
   const result = { ...before };
   for (const [name, value] of Object.entries(values)) {
     const old = result[name];
-    result[name] = isObject(value) && isObject(old) ? merged(old, value) : value;
+    result[name] = isObject(value) && isObject(old) ? mergeValues(old, value) : value;
   }
   return result;
 }

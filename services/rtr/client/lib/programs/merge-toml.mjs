@@ -13,14 +13,14 @@ import { parseTomlLines } from './toml-lines.mjs';
  */
 export function mergeToml(before, top, tables) {
   const end = before.includes('\r\n') ? '\r\n' : '\n';
-  const { kept, comments } = keptLines(before, new Set(Object.keys(top)), Object.keys(tables));
+  const { kept, comments } = splitLines(before, new Set(Object.keys(top)), Object.keys(tables));
   const firstTable = kept.findIndex(({ opens }) => opens);
   const at = firstTable === -1 ? kept.length : firstTable;
   const texts = kept.map(({ line }) => line);
-  const head = trimmed([...linesOf(top, comments), ...texts.slice(0, at)]);
-  const rest = trimmed(texts.slice(at));
-  const own = Object.entries(tables).map(([name, values]) => [`[${name}]`, ...linesOf(values)].join('\n'));
-  const whole = `${[head, rest, ...own].filter((text) => text !== '').join('\n\n')}\n`;
+  const head = trimLines([...toLines(top, comments), ...texts.slice(0, at)]);
+  const rest = trimLines(texts.slice(at));
+  const ownTables = Object.entries(tables).map(([name, values]) => [`[${name}]`, ...toLines(values)].join('\n'));
+  const whole = `${[head, rest, ...ownTables].filter((text) => text !== '').join('\n\n')}\n`;
   return end === '\n' ? whole : whole.replaceAll('\n', end);
 }
 
@@ -30,19 +30,19 @@ export function mergeToml(before, top, tables) {
  * @param {ReadonlySet<string>} top
  * @param {readonly string[]} tables
  */
-function keptLines(text, top, tables) {
+function splitLines(text, top, tables) {
   /** @type {{ line: string, opens: boolean }[]} */
   const kept = [];
   /** @type {Record<string, string>} */
   const comments = {};
   /** @type {{ line: string, opens: boolean }[]} comments at the end of a replaced table, which may be about the table after it */
-  let last = [];
+  let lastComments = [];
   let isTableDropped = false;
   let isValueDropped = false;
   for (const { line, table, path, value, comment, continues } of parseTomlLines(text)) {
     if (table !== undefined) {
-      kept.push(...last);
-      last = [];
+      kept.push(...lastComments);
+      lastComments = [];
       isTableDropped = tables.includes(table);
       isValueDropped = false;
     } else if (!continues) {
@@ -57,17 +57,17 @@ function keptLines(text, top, tables) {
     }
     const each = { line, opens: table !== undefined };
     if (!isTableDropped && !isValueDropped) kept.push(each);
-    else if (value !== '') last = [];
-    else if (isTableDropped && (comment !== '' || last.length > 0)) last.push(each);
+    else if (value !== '') lastComments = [];
+    else if (isTableDropped && (comment !== '' || lastComments.length > 0)) lastComments.push(each);
   }
-  return { kept: [...kept, ...last], comments };
+  return { kept: [...kept, ...lastComments], comments };
 }
 
 /**
  * @param {Table} table
  * @param {Record<string, string>} [comments] by name
  */
-function linesOf(table, comments = {}) {
+function toLines(table, comments = {}) {
   return Object.entries(table).map(([name, value]) => {
     const comment = comments[name];
     return `${name} = ${JSON.stringify(value)}${comment === undefined ? '' : ` ${comment}`}`;
@@ -75,6 +75,6 @@ function linesOf(table, comments = {}) {
 }
 
 /** @param {readonly string[]} lines */
-function trimmed(lines) {
+function trimLines(lines) {
   return lines.join('\n').replace(/^\n+|\s+$/g, '');
 }

@@ -6,14 +6,14 @@ const maxLength = 200;
  * @param {unknown} list
  * @returns {string[]}
  */
-export function modelIds(list) {
+export function readModelIds(list) {
   const { data } = Object(list);
   if (!Array.isArray(data)) return [];
   return data.map((model) => Object(model).id).filter(isModelName);
 }
 
 /**
- * Whether a value from the router may stand in the settings of a program, which only a short text in one line may.
+ * Whether a value from the router may stand in the settings of a program. Only a short text of one line may.
  * @param {unknown} value
  * @returns {value is string}
  */

@@ -1,21 +1,21 @@
 import { ClientError } from '../client-error.mjs';
-import { requireApiAddress } from './address-of.mjs';
-import { shellWord } from './shell-word.mjs';
+import { requireApiAddress } from './require-api-address.mjs';
+import { quoteShellWord } from './shell-word.mjs';
 
 /**
- * Any program that reads the variables of OpenAI's SDKs. A program reads them only once. Therefore a program that runs for longer than the
- * token is valid must call `rtr token` itself.
+ * Any program that reads the variables of OpenAI's SDKs. A program reads the variables only once. Therefore a program that runs for longer
+ * than the token is valid must call `rtr token` itself.
  * @param {import('./programs.mjs').Context} context
  * @returns {Promise<import('./programs.mjs').Settings>}
  */
 export async function openai({ signIn, tokenCommand, shell = process.platform === 'win32' ? 'powershell' : 'sh' }) {
   const base = `${requireApiAddress(signIn, 'openai')}/v1`;
-  const command = tokenCommand.map(shellWord).join(' ');
+  const command = tokenCommand.map(quoteShellWord).join(' ');
   switch (shell) {
     case 'sh':
-      return { text: `export OPENAI_BASE_URL=${shellWord(base)}\nexport OPENAI_API_KEY="$(${command})"` };
+      return { text: `export OPENAI_BASE_URL=${quoteShellWord(base)}\nexport OPENAI_API_KEY="$(${command})"` };
     case 'fish':
-      return { text: `set -gx OPENAI_BASE_URL ${shellWord(base)}\nset -gx OPENAI_API_KEY (${command})` };
+      return { text: `set -gx OPENAI_BASE_URL ${quoteShellWord(base)}\nset -gx OPENAI_API_KEY (${command})` };
     case 'powershell':
       return {
         text: `$env:OPENAI_BASE_URL = ${powerShellWord(base)}\n$env:OPENAI_API_KEY = & ${tokenCommand.map(powerShellWord).join(' ')}`,

@@ -2,8 +2,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { environment } from '../environment.mjs';
 import { getJson } from '../router-api.mjs';
-import { requireApiAddress } from './address-of.mjs';
-import { modelIds } from './model-ids.mjs';
+import { requireApiAddress } from './require-api-address.mjs';
+import { readModelIds } from './model-ids.mjs';
 
 /**
  * opencode: a plugin, in a file of its own, that adds the router with its models and sets the token of each request.
@@ -12,9 +12,9 @@ import { modelIds } from './model-ids.mjs';
  */
 export async function opencode({ signIn, tokenCommand }) {
   const base = `${requireApiAddress(signIn, 'openai')}/v1`;
-  const ids = modelIds(await getJson(`${base}/models`, signIn.accessToken));
+  const ids = readModelIds(await getJson(`${base}/models`, signIn.accessToken));
   const models = Object.fromEntries(ids.map((id) => [id, { name: id }]));
-  const text = pluginText(base, tokenCommand, models);
+  const text = createPluginText(base, tokenCommand, models);
   const folder = environment['XDG_CONFIG_HOME'] || join(homedir(), '.config');
   return { text, file: join(folder, 'opencode', 'plugin', 'rtr.js'), merge: () => `${text}\n` };
 }
@@ -25,7 +25,7 @@ export async function opencode({ signIn, tokenCommand }) {
  * @param {readonly string[]} tokenCommand
  * @param {Record<string, { name: string }>} models
  */
-function pluginText(base, tokenCommand, models) {
+function createPluginText(base, tokenCommand, models) {
   const [command, ...args] = tokenCommand;
   return `// Written by \`rtr env opencode\`: the models of a Model Router, with a fresh token for each request.
 import { execFile } from 'node:child_process';

@@ -17,7 +17,7 @@ import { opencode } from './opencode.mjs';
  * @property {string} text text to print
  * @property {string} [file] file for the settings; absent if only a shell can set them
  * @property {(before: string) => string} [merge] returns the content of the file with the settings in it
- * @property {(content: string) => string[]} [overrides] returns sentences about the person's settings that override these
+ * @property {(content: string) => string[]} [overrides] returns sentences about settings of the person that override those of the router
  */
 
 /** @type {Record<string, (context: Context) => Promise<Settings>>} */

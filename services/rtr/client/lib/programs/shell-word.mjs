@@ -2,6 +2,6 @@
  * Quotes a text as one word of a POSIX shell.
  * @param {string} text
  */
-export function shellWord(text) {
+export function quoteShellWord(text) {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

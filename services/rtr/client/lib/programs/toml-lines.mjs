@@ -27,7 +27,7 @@ export function parseTomlLines(text) {
     const continues = scan.mark !== '' || scan.depth > 0;
     const header = continues ? undefined : /^\s*\[\[?\s*([^\]]+?)\s*\]/.exec(line)?.[1];
     if (header !== undefined) {
-      table = plainName(header);
+      table = toPlainName(header);
       return { line, table, value: line, comment: '', continues };
     }
     const name = continues
@@ -36,7 +36,7 @@ export function parseTomlLines(text) {
     const { commentAt, ...after } = scanLine(line, scan);
     scan = after;
     const value = line.slice(name?.[0].length ?? 0, commentAt).trim();
-    const path = name && [table, plainName(name[1] ?? '')].filter((part) => part !== '').join('.');
+    const path = name && [table, toPlainName(name[1] ?? '')].filter((part) => part !== '').join('.');
     return { line, ...(path && { path }), value, comment: line.slice(commentAt).trimEnd(), continues };
   });
 }
@@ -53,7 +53,7 @@ export function findText(lines, path) {
 }
 
 /** @param {string} name as it is written, with quotes and blanks */
-export function plainName(name) {
+export function toPlainName(name) {
   return name.replaceAll(/["'\s]/g, '');
 }
 

@@ -27,7 +27,7 @@ const secretService = {
 const keychain = {
   write: (account, secret) => {
     // The command is sent on standard input, because other processes can see arguments.
-    const command = `add-generic-password -U -s ${service} -a ${quoted(account)} -w ${quoted(secret)}\n`;
+    const command = `add-generic-password -U -s ${service} -a ${quote(account)} -w ${quote(secret)}\n`;
     return run('security', ['-i'], command) !== undefined && keychain.read(account) === secret;
   },
   read: (account) => run('security', ['find-generic-password', '-s', service, '-a', account, '-w']),
@@ -35,7 +35,7 @@ const keychain = {
 };
 
 /** Returns the keyring of this system; undefined if it has none that programs without a window can use. */
-export function systemKeyring() {
+export function findKeyring() {
   if (process.platform === 'darwin') return keychain;
   // A person's desktop session has a message bus; without it, the keyring cannot be reached.
   const hasBus = Boolean(environment['DBUS_SESSION_BUS_ADDRESS']);
@@ -59,6 +59,6 @@ function run(command, words, input = '') {
 }
 
 /** @param {string} text */
-function quoted(text) {
+function quote(text) {
   return `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
 }

@@ -33,7 +33,7 @@ export class DamagedError extends ClientError {
  * @returns {SignIn | undefined} undefined for damaged content
  */
 export function parseSignIn(text) {
-  const value = parsed(text);
+  const value = parseObject(text);
   return isSignIn(value) ? value : undefined;
 }
 
@@ -42,7 +42,7 @@ export function parseSignIn(text) {
  * @returns {Index | undefined} undefined for damaged content
  */
 export function parseIndex(text) {
-  const value = parsed(text);
+  const value = parseObject(text);
   return isIndex(value) ? value : undefined;
 }
 
@@ -77,7 +77,7 @@ function isIndex(value) {
  * @param {string} text
  * @returns {Record<string, unknown>} empty for a text that is not JSON
  */
-function parsed(text) {
+function parseObject(text) {
   try {
     return Object(JSON.parse(text));
   } catch {

@@ -3,9 +3,9 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ClientError } from '../client-error.mjs';
 import { configFolder } from './config-folder.mjs';
-import { systemKeyring } from './keyring.mjs';
+import { findKeyring } from './keyring.mjs';
 import { DamagedError, parseIndex, parseSignIn } from './parse-stored.mjs';
-import { replaceFile } from './write-file.mjs';
+import { replaceFile } from './replace-file.mjs';
 
 /** @typedef {import('./parse-stored.mjs').SignIn} SignIn */
 
@@ -20,7 +20,7 @@ import { replaceFile } from './write-file.mjs';
 export function storeSignIn(signIn) {
   const { router } = signIn;
   const text = JSON.stringify(signIn);
-  const keyring = systemKeyring();
+  const keyring = findKeyring();
   const store = keyring?.write(router, text) === true ? 'keyring' : 'file';
   if (store === 'keyring') rmSync(tokenFile(router), { force: true });
   else {
@@ -34,10 +34,11 @@ export function storeSignIn(signIn) {
 
 /**
  * Replaces the stored tokens of a sign-in by refreshed ones. Does not replace the tokens of another sign-in, and does not store a sign-in
- * that has ended. If a locked keyring or a damaged file hides the stored tokens, they count as the used-up ones.
+ * that has ended. If the stored tokens cannot be read, because the keyring is locked or the file is damaged, they count as the used-up
+ * ones.
  * @param {SignIn} signIn
  * @param {string} usedUp the refresh token that was exchanged for the new tokens
- * @returns {boolean} whether they were replaced
+ * @returns {boolean} whether the stored tokens were replaced
  */
 export function updateSignIn(signIn, usedUp) {
   const { router } = signIn;
@@ -47,10 +48,10 @@ export function updateSignIn(signIn, usedUp) {
   if (place === undefined) return false;
   const stored = readTokens(router, place);
   if (stored === undefined && place.store === 'file') return false;
-  const kept = stored === undefined ? undefined : parseSignIn(stored);
-  if (kept !== undefined && kept.refreshToken !== usedUp) return false;
+  const storedSignIn = stored === undefined ? undefined : parseSignIn(stored);
+  if (storedSignIn !== undefined && storedSignIn.refreshToken !== usedUp) return false;
   const text = JSON.stringify(signIn);
-  if (place.store === 'keyring' && systemKeyring()?.write(router, text) === true) return true;
+  if (place.store === 'keyring' && findKeyring()?.write(router, text) === true) return true;
   // Tokens also move to the file if the keyring is locked now, because the tokens in it are used up.
   replaceFile(tokenFile(router), text, 0o600);
   if (place.store === 'keyring') writeIndex({ ...index, routers: { ...index.routers, [router]: { store: 'file' } } });
@@ -58,7 +59,7 @@ export function updateSignIn(signIn, usedUp) {
 }
 
 /**
- * Returns a sign-in, by default that of the last router.
+ * Returns the sign-in to a router, by default to the router that was signed in to last.
  * @param {string} [router]
  * @returns {SignIn}
  * @throws {ClientError} if there is no sign-in, or if it is damaged
@@ -84,7 +85,7 @@ export function readSignIn(router) {
 }
 
 /**
- * Returns a sign-in; undefined if there is none, or if it is damaged.
+ * Returns the sign-in to a router; undefined if there is no sign-in, or if it is damaged.
  * @param {string} router
  * @returns {SignIn | undefined}
  */
@@ -98,15 +99,15 @@ export function findSignIn(router) {
 }
 
 /** Returns the addresses of the routers to which this person is signed in. */
-export function knownRouters() {
+export function listRouters() {
   return Object.keys(readIndex().routers);
 }
 
 /** @param {string} router */
 export function deleteSignIn(router) {
   const index = readIndex();
-  // The keyring may have been locked when the tokens moved to the file, so it may still contain old ones.
-  systemKeyring()?.remove(router);
+  // The keyring may have been locked when the tokens moved to the file, so it may still contain old tokens.
+  findKeyring()?.remove(router);
   rmSync(tokenFile(router), { force: true });
   const { [router]: _, ...routers } = index.routers;
   const [other] = Object.keys(routers);
@@ -129,7 +130,7 @@ export function fileOf(router, kind) {
  * @param {Index['routers'][string]} place
  */
 function readTokens(router, { store }) {
-  return store === 'keyring' ? systemKeyring()?.read(router) : readText(tokenFile(router));
+  return store === 'keyring' ? findKeyring()?.read(router) : readText(tokenFile(router));
 }
 
 /** @param {string} router */

@@ -13,17 +13,17 @@ const retryMs = 50;
 const emptyMs = 1_000;
 
 /**
- * Runs a task while no other process runs one with the same lock. Removes a lock that a killed process has left behind. In the unlikely
- * case that two processes remove it at once, both run their tasks. That is harmless, because the router answers two simultaneous refreshes
- * with the same tokens.
+ * Runs a task while no other process runs a task with the same lock. Removes a lock that a killed process has left behind. In the unlikely
+ * case that two processes remove the lock at once, both run their tasks. That is harmless, because the router answers two simultaneous
+ * refreshes with the same tokens.
  * @template T
  * @param {string} path path of the lock's file
  * @param {() => Promise<T>} task
- * @returns {Promise<T | undefined>} undefined when the lock was not free in time
+ * @returns {Promise<T | undefined>} undefined if the lock was not free in time
  */
 export async function withLock(path, task) {
   const deadline = performance.now() + waitMs;
-  while (!take(path)) {
+  while (!takeLock(path)) {
     if (performance.now() >= deadline) return undefined;
     if (isAbandoned(path)) rmSync(path, { force: true });
     else await pause(retryMs);
@@ -36,7 +36,7 @@ export async function withLock(path, task) {
 }
 
 /** @param {string} path */
-function take(path) {
+function takeLock(path) {
   try {
     const file = openSync(path, 'wx', 0o600);
     writeSync(file, String(process.pid));

@@ -5,13 +5,13 @@ import { ceilingSchema } from '#shared/accounts/people/ceiling.ts';
 import { consoleSettingsSchema } from '#shared/accounts/people/console-settings.ts';
 import { teamRoles } from '#shared/accounts/people/team-store.ts';
 import { displayNameSchema, emailSchema, userRoles } from '#shared/accounts/people/user.ts';
-import { modelPriceSchema, pricedModelPattern } from '#shared/accounts/prices/model-price.ts';
+import { modelPriceSchema, modelNamePattern } from '#shared/accounts/prices/model-price.ts';
 import { priorityClasses } from '#shared/core/priority-class.ts';
 import { tiers } from '#shared/core/tier.ts';
-import { dateTime } from '../read-time.ts';
+import { parseDateTime } from '../read-time.ts';
 
 const time = z.string().transform((text, context) => {
-  const found = dateTime(text);
+  const found = parseDateTime(text);
   if (found !== undefined) return found;
   context.addIssue('must be a date as 2026-11-24, or a time as 2026-11-24T16:05Z');
   return z.NEVER;
@@ -34,7 +34,11 @@ function byName<Item extends z.ZodType>(name: z.ZodType<string>, item: Item) {
     });
 }
 
-const party = { limits: limitsSchema.optional(), weight: weightSchema.optional(), ceiling: ceilingSchema.optional() };
+const partyFields = {
+  limits: limitsSchema.optional(),
+  weight: weightSchema.optional(),
+  ceiling: ceilingSchema.optional(),
+};
 
 const key = z.strictObject({
   class: z.enum(priorityClasses).optional(),
@@ -48,7 +52,7 @@ const key = z.strictObject({
 const keys = byName(keyNameSchema, key).optional();
 
 const team = z.strictObject({
-  ...party,
+  ...partyFields,
   members: z.record(z.string(), z.enum(teamRoles)).optional(),
   keys,
 });
@@ -57,11 +61,11 @@ const person = z.strictObject({
   name: displayNameSchema.optional(),
   role: z.enum(userRoles).optional(),
   blocked: z.boolean().optional(),
-  ...party,
+  ...partyFields,
   keys,
 });
 
-const model = z.string().regex(pricedModelPattern, 'is not the name of a model');
+const modelName = z.string().regex(modelNamePattern, 'is not the name of a model');
 
 const newMembers = consoleSettingsSchema.shape.newMembers.partial();
 
@@ -75,7 +79,7 @@ export const accessSchema = z.strictObject({
   people: byName(emailSchema, person).optional(),
   teams: byName(displayNameSchema, team).optional(),
   keys,
-  prices: byName(model, modelPriceSchema.partial({ asOf: true })).optional(),
+  prices: byName(modelName, modelPriceSchema.partial({ asOf: true })).optional(),
 });
 
 export type Access = z.output<typeof accessSchema>;

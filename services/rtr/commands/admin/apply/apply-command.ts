@@ -5,14 +5,14 @@ import { withInterrupt } from '../../with-interrupt.ts';
 import type { Change, ChangeContext, Plan, PresentAccess } from './change.ts';
 import { requirePermitted, findMissingRight } from './require-rights.ts';
 import { KeysFile } from './keys-file.ts';
-import { applyChanges } from './make-changes.ts';
+import { applyChanges } from './apply-changes.ts';
 import { planAccess, readPresent } from './plan-access.ts';
-import { changeLines, changeObject, printSummary } from './print-changes.ts';
+import { toChangeLines, toChangeObject, printSummary } from './print-changes.ts';
 import { mergeAccess } from './merge-access.ts';
 import { readAccess, type AccessFile } from './read-access.ts';
 
 /** Exit code of a dry run that finds something to change. */
-const wouldChange = 2;
+const wouldChangeCode = 2;
 
 interface ApplyOptions extends AdminOptions {
   file: string[];
@@ -26,11 +26,11 @@ export function applyCommand(run: RunAdminCommand): Command {
   return withAdminOptions(
     new Command('apply').description('make teams, people, keys, limits, prices and settings what a file says'),
   )
-    .requiredOption('-f, --file <file>', 'a file (YAML); - for the standard input; repeatable', each)
+    .requiredOption('-f, --file <file>', 'a file (YAML); - for the standard input; repeatable', appendPath)
     .option('--dry-run', 'change nothing, print what would change, and exit with 2 if something would')
     .option(
       '--prune',
-      'also remove members of teams, and set prices, that the file does not name where it names others',
+      'also remove members from teams whose members the file lists, and reset prices if it lists prices, unless it lists them',
     )
     .option('--keys-out <file>', 'write the secrets of new keys into this new file, instead of printing them')
     .action((options: ApplyOptions) => run(options, (context) => apply(context, options)));
@@ -43,24 +43,24 @@ async function apply(context: AdminContext, { file: paths, dryRun, prune, keysOu
   const file = mergeAccess(files);
   const present = await readPresent(client, file.access);
   const plan = planAccess(file, present, prune === true);
-  if (!json) for (const change of plan.changes) for (const line of changeLines(change)) print(line);
+  if (!json) for (const change of plan.changes) for (const line of toChangeLines(change)) print(line);
   const reason = await findMissingRight(client, plan.changes);
   if (dryRun) {
-    if (json) for (const change of plan.changes) print(JSON.stringify(changeObject(change)));
-    if (plan.changes.length > 0) endWith(wouldChange);
+    if (json) for (const change of plan.changes) print(JSON.stringify(toChangeObject(change)));
+    if (plan.changes.length > 0) endWith(wouldChangeCode);
     if (reason !== undefined) print(json ? JSON.stringify({ notPermitted: reason }) : reason);
   } else {
     requirePermitted(reason);
-    await make(context, plan, makerOf(context, present), keysOut);
+    await makeChanges(context, plan, createChangeContext(context, present), keysOut);
   }
   printSummary(context, plan, dryRun === undefined);
 }
 
-function each(path: string, before: readonly string[] = []): string[] {
+function appendPath(path: string, before: readonly string[] = []): string[] {
   return [...before, path];
 }
 
-async function make(
+async function makeChanges(
   { print, json }: AdminContext,
   { changes }: Plan,
   maker: ChangeContext,
@@ -74,7 +74,7 @@ async function make(
       const isKept = newKey && key !== undefined && (await keysFile?.add({ ...newKey, key }));
       // A secret that is neither written nor shown would be lost.
       const shown = isKept ? undefined : key;
-      if (json) print(JSON.stringify(changeObject(change, shown)));
+      if (json) print(JSON.stringify(toChangeObject(change, shown)));
       else if (shown !== undefined) print(`${what}, shown only this once: ${shown}`);
     };
     await withInterrupt((isInterrupted) => applyChanges(changes, maker, isInterrupted, onMade));
@@ -83,7 +83,7 @@ async function make(
   }
 }
 
-function makerOf({ client }: AdminContext, { people, teams }: PresentAccess): ChangeContext {
+function createChangeContext({ client }: AdminContext, { people, teams }: PresentAccess): ChangeContext {
   return {
     client,
     people: new Map(Array.from(people.values(), ({ email, id }) => [email, id])),

@@ -1,6 +1,6 @@
 import type { AdminClient } from '../admin-client.ts';
 import type { Key, Person, Price, Settings, Team } from '../admin-answers.ts';
-import type { Difference } from './differences.ts';
+import type { Difference } from './find-differences.ts';
 
 export interface PresentAccess {
   people: ReadonlyMap<string, Person>;

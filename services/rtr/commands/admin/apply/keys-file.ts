@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
-import { localFileError } from '../../client/client-context.ts';
+import { toLocalFileError } from '../../client/client-context.ts';
 
 /** A file on this machine with the secrets of new keys: one JSON object per line, readable by its owner alone. */
 export class KeysFile {
@@ -18,7 +18,7 @@ export class KeysFile {
     try {
       return new KeysFile(await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600));
     } catch (error) {
-      throw localFileError(path, error);
+      throw toLocalFileError(path, error);
     }
   }
 

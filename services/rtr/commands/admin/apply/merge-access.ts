@@ -8,20 +8,20 @@ type Sections = Readonly<Record<string, Readonly<Record<string, unknown>> | unde
  * @throws RouterError for an object that two files name
  */
 export function mergeAccess(files: readonly AccessFile[]): AccessFile {
-  const places = new Map<string, AccessFile>();
+  const fileByPlace = new Map<string, AccessFile>();
   const merged: Record<string, Record<string, unknown>> = {};
   for (const file of files) {
     for (const [section, things] of Object.entries(file.access as Sections)) {
       const into = (merged[section] ??= {});
       for (const [name, thing] of Object.entries(things ?? {})) {
         const place = JSON.stringify([section, name]);
-        const other = places.get(place);
+        const other = fileByPlace.get(place);
         if (other) {
           const [first, second] = [other, file].map((each) => each.mistake([section, name], 'is named here').message);
           const message = `${section}.${name} is named in two files, and may be in one:\n${first}\n${second}`;
           throw new RouterError('invalid_request', message);
         }
-        places.set(place, file);
+        fileByPlace.set(place, file);
         into[name] = thing;
       }
     }
@@ -30,7 +30,7 @@ export function mergeAccess(files: readonly AccessFile[]): AccessFile {
   return {
     access: merged,
     mistake: (path, message) => {
-      const file = places.get(JSON.stringify(path.slice(0, 2))) ?? first;
+      const file = fileByPlace.get(JSON.stringify(path.slice(0, 2))) ?? first;
       return file ? file.mistake(path, message) : new RouterError('invalid_request', message);
     },
   };

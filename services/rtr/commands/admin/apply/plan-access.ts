@@ -2,7 +2,7 @@ import type { AdminClient } from '../admin-client.ts';
 import type { Key, Person, Price, Settings, Team } from '../admin-answers.ts';
 import type { Access } from './access-schema.ts';
 import { joinPlans, emptyPlan, planChange, type Plan, type PresentAccess } from './change.ts';
-import { changedFields, differences } from './differences.ts';
+import { pickChangedFields, findDifferences } from './find-differences.ts';
 import { planKeys } from './plan-keys.ts';
 import { planPeople } from './plan-people.ts';
 import { planPrices } from './plan-prices.ts';
@@ -14,11 +14,11 @@ import { requireUnchanged } from './require-unchanged.ts';
 /** Reads the objects that the file can change, as they are now. Prices and settings are read only if the file has some. */
 export async function readPresent(client: AdminClient, { settings, prices }: Access): Promise<PresentAccess> {
   const [people, teams, keys] = await Promise.all([
-    client.all<Person>('/users'),
-    client.all<Team>('/teams'),
-    client.all<Key>('/keys'),
+    client.listAll<Person>('/users'),
+    client.listAll<Team>('/teams'),
+    client.listAll<Key>('/keys'),
   ]);
-  const listed = prices ? await client.all<Price>('/prices') : [];
+  const listed = prices ? await client.listAll<Price>('/prices') : [];
   return {
     people: new Map(people.map((person) => [person.email, person])),
     teams: Map.groupBy(teams, ({ name }) => name),
@@ -29,8 +29,8 @@ export async function readPresent(client: AdminClient, { settings, prices }: Acc
 }
 
 /**
- * Returns the changes that make the objects which a file names match it, in an order that works.
- * @param prune whether to remove also the team members and prices that the file does not name
+ * Returns the changes that make objects match the file that names them, in an order in which they can be made.
+ * @param prune whether to also remove the team members and prices that the file does not name
  */
 export function planAccess(file: AccessFile, present: PresentAccess, prune: boolean): Plan {
   const { access } = file;
@@ -49,14 +49,14 @@ function planSettings({ settings }: Access, present: PresentAccess): Plan {
   if (!settings || !present.settings) return emptyPlan;
   const { newMembers, ...others } = settings;
   const wanted = { ...others, ...(newMembers && { newMembers: { ...present.settings.newMembers, ...newMembers } }) };
-  const fields = differences(present.settings, wanted);
+  const fields = findDifferences(present.settings, wanted);
   return planChange({
     does: 'change',
     what: 'settings',
     fields,
     make: async ({ client }) => {
       await requireUnchanged(client, '/settings', fields);
-      await client.send('PATCH', '/settings', { body: changedFields(wanted, fields) });
+      await client.send('PATCH', '/settings', { body: pickChangedFields(wanted, fields) });
       return undefined;
     },
   });

@@ -2,7 +2,7 @@ import { pathOf } from '../admin-client.ts';
 import type { Key } from '../admin-answers.ts';
 import type { WantedKey } from './access-schema.ts';
 import { joinPlans, emptyPlan, planChange, type ChangeContext, type Plan, type PresentAccess } from './change.ts';
-import { changedFields, differences, type Difference } from './differences.ts';
+import { pickChangedFields, findDifferences, type Difference } from './find-differences.ts';
 import type { AccessFile } from './read-access.ts';
 import { requireUnchanged } from './require-unchanged.ts';
 
@@ -27,56 +27,56 @@ export function planKeys(file: AccessFile, present: PresentAccess): Plan {
   const { people = {}, teams = {}, keys = {} } = file.access;
   const router: Owner = { kind: 'router', id: undefined, name: '', path: ['keys'], isLocked: false, body: () => ({}) };
   return joinPlans([
-    planOfOwner(file, present, router, keys),
-    ...Object.entries(people).map(([email, { keys: own = {}, blocked }]) => {
-      const now = present.people.get(email);
+    planKeysOfOwner(file, present, router, keys),
+    ...Object.entries(people).map(([email, { keys: ownKeys = {}, blocked }]) => {
+      const current = present.people.get(email);
       // A blocked person's keys are unusable, and new ones cannot be created.
-      if (blocked ?? now?.blocked) {
-        const left = Object.keys(own).map((name) => `key ${name} of ${email}, who is blocked`);
+      if (blocked ?? current?.blocked) {
+        const left = Object.keys(ownKeys).map((name) => `key ${name} of ${email}, who is blocked`);
         return { ...emptyPlan, left };
       }
       const body = (maker: ChangeContext) => ({ userId: maker.people.get(email) });
-      const place = { path: ['people', email, 'keys'], isLocked: now?.role === 'member' };
-      return planOfOwner(file, present, { kind: 'user', id: now?.id, name: email, ...place, body }, own);
+      const place = { path: ['people', email, 'keys'], isLocked: current?.role === 'member' };
+      return planKeysOfOwner(file, present, { kind: 'user', id: current?.id, name: email, ...place, body }, ownKeys);
     }),
-    ...Object.entries(teams).map(([name, { keys: own = {} }]) => {
+    ...Object.entries(teams).map(([name, { keys: ownKeys = {} }]) => {
       const id = present.teams.get(name)?.[0]?.id;
       const body = (maker: ChangeContext) => ({ teamId: maker.teams.get(name) });
       const place = { path: ['teams', name, 'keys'], isLocked: true };
-      return planOfOwner(file, present, { kind: 'team', id, name: `team ${name}`, ...place, body }, own);
+      return planKeysOfOwner(file, present, { kind: 'team', id, name: `team ${name}`, ...place, body }, ownKeys);
     }),
   ]);
 }
 
-function planOfOwner(
+function planKeysOfOwner(
   file: AccessFile,
   present: PresentAccess,
   owner: Owner,
   wanted: Readonly<Record<string, WantedKey>>,
 ): Plan {
-  return joinPlans(Object.entries(wanted).map(([name, key]) => planOfKey(file, present, owner, name, key)));
+  return joinPlans(Object.entries(wanted).map(([name, key]) => planKey(file, present, owner, name, key)));
 }
 
-function planOfKey(file: AccessFile, present: PresentAccess, owner: Owner, name: string, wanted: WantedKey): Plan {
+function planKey(file: AccessFile, present: PresentAccess, owner: Owner, name: string, wanted: WantedKey): Plan {
   const place = [...owner.path, name];
-  const [now, ...others] = present.keys.filter((key) => isLive(key) && belongs(key, owner) && key.name === name);
+  const [current, ...others] = present.keys.filter((key) => isLive(key) && isOwnedBy(key, owner) && key.name === name);
   if (others.length > 0) throw file.mistake(place, 'several keys have this name: revoke or rename the others first');
   if (typeof wanted.expiresAt === 'number' && wanted.expiresAt <= Date.now()) {
-    if (now) throw file.mistake([...place, 'expiresAt'], 'is in the past: revoke the key instead');
+    if (current) throw file.mistake([...place, 'expiresAt'], 'is in the past: revoke the key instead');
     return { ...emptyPlan, left: [`key ${name} of ${owner.name || 'the router'}, which would have expired`] };
   }
-  const locks = now && owner.isLocked ? locksMissing(now, wanted) : [];
-  const fields = [...differences(now, wanted), ...locks];
+  const locks = current && owner.isLocked ? findMissingLocks(current, wanted) : [];
+  const fields = [...findDifferences(current, wanted), ...locks];
   return planChange({
-    does: now ? 'change' : 'create',
+    does: current ? 'change' : 'create',
     what: `key ${name} of ${owner.name || 'the router'}`,
-    fields: now ? fields : fields.filter(({ after }) => after !== null),
-    ...(!now && { newKey: { owner: owner.name, name } }),
+    fields: current ? fields : fields.filter(({ after }) => after !== null),
+    ...(!current && { newKey: { owner: owner.name, name } }),
     make: async (maker) => {
-      if (now) {
-        const path = pathOf`/keys/${now.id}`;
+      if (current) {
+        const path = pathOf`/keys/${current.id}`;
         const ifMatch = await requireUnchanged(maker.client, path, fields);
-        const body = locks.length === 0 ? changedFields(wanted, fields) : wanted;
+        const body = locks.length === 0 ? pickChangedFields(wanted, fields) : wanted;
         await maker.client.send('PATCH', path, { body, ifMatch });
         return undefined;
       }
@@ -88,7 +88,7 @@ function planOfKey(file: AccessFile, present: PresentAccess, owner: Owner, name:
 }
 
 /** Returns the settings in the file that no administrator has set yet, even if the owner has set the same value. */
-function locksMissing({ adminSet }: Key, { limits = {}, ...wanted }: WantedKey): Difference[] {
+function findMissingLocks({ adminSet }: Key, { limits = {}, ...wanted }: WantedKey): Difference[] {
   const addedLocks = [
     ...Object.entries(wanted).flatMap(([name, value]) => (value === null || value === undefined ? [] : [name])),
     ...Object.keys(limits).map((name) => `limits.${name}`),
@@ -103,6 +103,6 @@ function isLive({ revokedAt, replacedBy, expiresAt = Infinity }: Key): boolean {
   return revokedAt === undefined && replacedBy === undefined && expiresAt > Date.now();
 }
 
-function belongs(key: Key, { kind, id }: Owner): boolean {
+function isOwnedBy(key: Key, { kind, id }: Owner): boolean {
   return key.kind === kind && (kind === 'router' || (id !== undefined && key.owner?.id === id));
 }

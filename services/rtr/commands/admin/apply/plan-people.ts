@@ -1,8 +1,8 @@
 import { pathOf, type AdminClient } from '../admin-client.ts';
 import type { Person } from '../admin-answers.ts';
-import { unconfirmed } from '../find-party.ts';
+import { unconfirmedMessage } from '../find-party.ts';
 import { joinPlans, planChange, type Plan, type PresentAccess } from './change.ts';
-import { changedFields, differences, type Difference } from './differences.ts';
+import { pickChangedFields, findDifferences, type Difference } from './find-differences.ts';
 import type { AccessFile } from './read-access.ts';
 import { requireUnchanged } from './require-unchanged.ts';
 
@@ -13,15 +13,15 @@ import { requireUnchanged } from './require-unchanged.ts';
 export function planPeople({ access: { people = {} }, mistake }: AccessFile, present: PresentAccess): Plan {
   return joinPlans(
     Object.entries(people).map(([email, { keys: _keys, ...wanted }]) => {
-      const now = present.people.get(email);
-      if (now && !now.emailConfirmed) throw mistake(['people', email], unconfirmed(now));
-      const fields = differences(now, wanted);
+      const current = present.people.get(email);
+      if (current && !current.emailConfirmed) throw mistake(['people', email], unconfirmedMessage(current));
+      const fields = findDifferences(current, wanted);
       return planChange({
-        does: now ? 'change' : 'create',
+        does: current ? 'change' : 'create',
         what: `person ${email}`,
         fields,
         make: async (maker) => {
-          if (now) return changePerson(maker.client, now.id, wanted, fields);
+          if (current) return changePerson(maker.client, current.id, wanted, fields);
           const { value } = await maker.client.send<Person>('PUT', pathOf`/users-by-email/${email}`, { body: wanted });
           maker.people.set(email, value.id);
           return undefined;
@@ -38,7 +38,7 @@ async function changePerson(
   fields: readonly Difference[],
 ): Promise<undefined> {
   const ifMatch = await requireUnchanged(client, pathOf`/users/${id}`, fields);
-  const { name, ...body } = changedFields(wanted, fields);
+  const { name, ...body } = pickChangedFields(wanted, fields);
   if (Object.keys(body).length > 0) await client.send('PATCH', pathOf`/users/${id}`, { body, ifMatch });
   if (name !== undefined) await client.send('PATCH', pathOf`/users/${id}/profile`, { body: { name } });
   return undefined;

@@ -2,11 +2,11 @@ import { modelPriceSchema } from '#shared/accounts/prices/model-price.ts';
 import { pathOf } from '../admin-client.ts';
 import type { Access } from './access-schema.ts';
 import { joinPlans, emptyPlan, planChange, type Change, type Plan, type PresentAccess } from './change.ts';
-import { differences } from './differences.ts';
+import { findDifferences } from './find-differences.ts';
 import { requireUnchangedFields } from './require-unchanged.ts';
 import type { Price } from '../admin-answers.ts';
 
-const names = Object.keys(modelPriceSchema.shape).filter((name) => name !== 'asOf');
+const priceFields = Object.keys(modelPriceSchema.shape).filter((name) => name !== 'asOf');
 
 /**
  * Plans the changes of prices. A price is replaced as a whole.
@@ -14,17 +14,17 @@ const names = Object.keys(modelPriceSchema.shape).filter((name) => name !== 'asO
  */
 export function planPrices({ prices }: Access, present: PresentAccess, prune: boolean): Plan {
   const planned = Object.entries(prices ?? {}).map(([model, wanted]) => {
-    const now = present.prices.get(model);
+    const current = present.prices.get(model);
     // A field that the file leaves out is removed, except for the day, which is then today.
-    const whole = { ...Object.fromEntries(names.map((name) => [name, null])), ...wanted };
-    const found = differences(now, whole);
+    const whole = { ...Object.fromEntries(priceFields.map((name) => [name, null])), ...wanted };
+    const found = findDifferences(current, whole);
     return planChange({
-      does: now ? 'change' : 'create',
+      does: current ? 'change' : 'create',
       what: `price of ${model}`,
       fields: found,
       make: async (maker) => {
         const { client } = maker;
-        maker.prices ??= client.all<Price>('/prices');
+        maker.prices ??= client.listAll<Price>('/prices');
         requireUnchangedFields(
           (await maker.prices).find((price) => price.model === model),
           found,

@@ -1,7 +1,7 @@
 import { foldTeamName } from '#shared/accounts/people/team-store.ts';
 import { pathOf } from '../admin-client.ts';
 import type { Team } from '../admin-answers.ts';
-import { unconfirmed } from '../find-party.ts';
+import { unconfirmedMessage } from '../find-party.ts';
 import type { Access } from './access-schema.ts';
 import {
   joinPlans,
@@ -12,7 +12,7 @@ import {
   type Plan,
   type PresentAccess,
 } from './change.ts';
-import { changedFields, differences } from './differences.ts';
+import { pickChangedFields, findDifferences } from './find-differences.ts';
 import type { AccessFile } from './read-access.ts';
 import { requireUnchangedFields, requireUnchanged } from './require-unchanged.ts';
 
@@ -23,25 +23,25 @@ type WantedTeam = NonNullable<Access['teams']>[string];
  * @throws RouterError for a name that several teams have, or that the router treats as the name of another team
  */
 export function planTeams(file: AccessFile, present: PresentAccess): Plan {
-  requireDistinct(file, present);
+  requireDistinctNames(file, present);
   const {
     access: { teams = {} },
     mistake,
   } = file;
   return joinPlans(
     Object.entries(teams).map(([name, { keys: _keys, members: _members, ...wanted }]) => {
-      const [now, ...others] = present.teams.get(name) ?? [];
+      const [current, ...others] = present.teams.get(name) ?? [];
       if (others.length > 0) throw mistake(['teams', name], 'several teams have this name: give them others first');
-      const fields = differences(now, wanted);
+      const fields = findDifferences(current, wanted);
       return planChange({
-        does: now ? 'change' : 'create',
+        does: current ? 'change' : 'create',
         what: `team ${name}`,
         fields,
         make: async (maker) => {
-          if (now) {
-            const path = pathOf`/teams/${now.id}`;
+          if (current) {
+            const path = pathOf`/teams/${current.id}`;
             const ifMatch = await requireUnchanged(maker.client, path, fields);
-            await maker.client.send('PATCH', path, { body: changedFields(wanted, fields), ifMatch });
+            await maker.client.send('PATCH', path, { body: pickChangedFields(wanted, fields), ifMatch });
           } else {
             const { value } = await maker.client.send<Team>('PUT', pathOf`/teams-by-name/${name}`, { body: wanted });
             maker.teams.set(name, value.id);
@@ -54,7 +54,7 @@ export function planTeams(file: AccessFile, present: PresentAccess): Plan {
 }
 
 /** Refuses names that differ only in letters which the router treats as equal, because it does not create two teams with such names. */
-function requireDistinct({ access: { teams = {} }, mistake }: AccessFile, present: PresentAccess): void {
+function requireDistinctNames({ access: { teams = {} }, mistake }: AccessFile, present: PresentAccess): void {
   const named = new Map<string, string>();
   const existing = new Map(Array.from(present.teams.keys(), (name) => [foldTeamName(name), name]));
   for (const name of Object.keys(teams)) {
@@ -80,7 +80,7 @@ export function planMembers(file: AccessFile, present: PresentAccess, prune: boo
   const { teams = {} } = file.access;
   return joinPlans(
     Object.entries(teams).flatMap(([name, wanted]) => {
-      const now = present.teams.get(name)?.[0]?.members ?? [];
+      const current = present.teams.get(name)?.[0]?.members ?? [];
       const added = Object.entries(wanted.members ?? {}).map(([memberEmail, role]) => {
         const email = memberEmail.toLowerCase();
         const isKnown = present.people.has(email) || file.access.people?.[email] !== undefined;
@@ -88,24 +88,24 @@ export function planMembers(file: AccessFile, present: PresentAccess, prune: boo
           throw file.mistake(['teams', name, 'members', memberEmail], 'nobody has this address: add it to people');
         const person = present.people.get(email);
         if (person && !person.emailConfirmed)
-          throw file.mistake(['teams', name, 'members', memberEmail], unconfirmed(person));
-        const member = now.find((each) => each.email === email);
+          throw file.mistake(['teams', name, 'members', memberEmail], unconfirmedMessage(person));
+        const member = current.find((each) => each.email === email);
         return planChange({
           does: member ? 'change' : 'create',
           what: `member ${email} of team ${name}`,
-          fields: differences(member, { role }),
-          make: (maker) => (member ? setRole(maker, name, member, role) : admit(maker, name, email, role)),
+          fields: findDifferences(member, { role }),
+          make: (maker) => (member ? setRole(maker, name, member, role) : addMember(maker, name, email, role)),
         });
       });
-      return [...added, ...(prune ? [removals(name, wanted, now)] : [])];
+      return [...added, ...(prune ? [planRemovals(name, wanted, current)] : [])];
     }),
   );
 }
 
-function removals(name: string, { members }: WantedTeam, now: Team['members']): Plan {
+function planRemovals(name: string, { members }: WantedTeam, current: Team['members']): Plan {
   if (!members) return emptyPlan;
   const named = new Set(Object.keys(members).map((email) => email.toLowerCase()));
-  const changes = now
+  const changes = current
     .filter(({ email }) => !named.has(email))
     .map(({ id, email, role }): Change => ({
       does: 'remove',
@@ -134,7 +134,12 @@ async function setRole(
   return undefined;
 }
 
-async function admit({ client, teams }: ChangeContext, name: string, email: string, role: string): Promise<undefined> {
+async function addMember(
+  { client, teams }: ChangeContext,
+  name: string,
+  email: string,
+  role: string,
+): Promise<undefined> {
   await client.send('POST', pathOf`/teams/${teams.get(name) ?? ''}/members`, { body: { email, role } });
   return undefined;
 }

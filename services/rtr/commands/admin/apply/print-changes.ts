@@ -1,19 +1,19 @@
-import { minuteText } from '../print-answers.ts';
+import { formatMinute } from '../print-answers.ts';
 import type { AdminContext } from '../admin-context.ts';
 import type { Change, Plan } from './change.ts';
-import type { Difference } from './differences.ts';
+import type { Difference } from './find-differences.ts';
 
 const signs = { create: '+', change: '~', remove: '-' } as const;
 
-export function changeLines({ does, what, fields }: Change): string[] {
-  return [`${signs[does]} ${what}`, ...fields.map((field) => `    ${fieldText(field, does)}`)];
+export function toChangeLines({ does, what, fields }: Change): string[] {
+  return [`${signs[does]} ${what}`, ...fields.map((field) => `    ${formatField(field, does)}`)];
 }
 
 /**
- * Returns the form of a change that `--json` prints.
+ * Returns a change as `--json` prints it.
  * @param key secret of the key that the change created
  */
-export function changeObject({ does, what, fields }: Change, key?: string): object {
+export function toChangeObject({ does, what, fields }: Change, key?: string): object {
   return {
     does,
     what,
@@ -40,20 +40,20 @@ export function printSummary({ print, json }: AdminContext, { changes, unchanged
   print(`${parts.join(', ')}; ${unchanged} as the file says.${rest}`);
 }
 
-function fieldText(difference: Difference, does: Change['does']): string {
+function formatField(difference: Difference, does: Change['does']): string {
   const { field, after } = difference;
-  return does === 'create' ? `${field}: ${valueText(field, after)}` : differenceText(difference);
+  return does === 'create' ? `${field}: ${formatValue(field, after)}` : formatDifference(difference);
 }
 
 /** Returns a text such as `limits.costPerDay: 5 → 10`. */
-export function differenceText({ field, before, after }: Difference): string {
-  const [was, is] = [before, after].map((value) => valueText(field, value));
+export function formatDifference({ field, before, after }: Difference): string {
+  const [was, is] = [before, after].map((value) => formatValue(field, value));
   return `${field}: ${was} → ${is}`;
 }
 
-export function valueText(field: string, value: unknown): string {
+export function formatValue(field: string, value: unknown): string {
   if (value === undefined || value === null) return 'none';
-  if (field === 'expiresAt' && typeof value === 'number') return `${minuteText(value)} UTC`;
+  if (field === 'expiresAt' && typeof value === 'number') return `${formatMinute(value)} UTC`;
   if (Array.isArray(value)) return value.join(', ');
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

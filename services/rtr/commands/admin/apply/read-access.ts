@@ -22,7 +22,7 @@ export interface AccessFile {
 export function readAccess(name: string, text: string): AccessFile {
   const lines = new LineCounter();
   const document = readOrRefuse(name, () => parseDocument(text, { lineCounter: lines, merge: true }));
-  const refuse = (problems: readonly RegistryProblem[]): RouterError =>
+  const toError = (problems: readonly RegistryProblem[]): RouterError =>
     new RouterError('invalid_request', problems.map((problem) => `${name}: ${formatProblem(problem)}`).join('\n'));
   const problemAt = (path: readonly PropertyKey[], message: string): RegistryProblem => {
     const line = findLine(document, path, lines);
@@ -30,7 +30,7 @@ export function readAccess(name: string, text: string): AccessFile {
     return { ...(field !== '' && { field }), ...(line !== undefined && { line }), message };
   };
   if (document.errors.length > 0) {
-    throw refuse(
+    throw toError(
       document.errors.slice(0, maxProblems).map(({ message, linePos }) => {
         const line = linePos?.[0].line;
         const [problem = ''] = message.split('\n');
@@ -41,14 +41,14 @@ export function readAccess(name: string, text: string): AccessFile {
   }
   const content = readOrRefuse(name, () => toPlainValue(document));
   const unnameable = findProtoFields(content);
-  if (unnameable.length > 0) throw refuse(unnameable.map((path) => problemAt(path, protoFieldMessage)));
+  if (unnameable.length > 0) throw toError(unnameable.map((path) => problemAt(path, protoFieldMessage)));
   const { data, error } = accessSchema.safeParse(withoutExtensions(content), { error: describeIssue });
-  if (!error) return { access: data, mistake: (path, message) => refuse([problemAt(path, message)]) };
+  if (!error) return { access: data, mistake: (path, message) => toError([problemAt(path, message)]) };
   const problems = error.issues.map((issue) => {
     const unknown = issue.code === 'unrecognized_keys' ? [issue.keys[0] ?? ''] : [];
     return problemAt([...issue.path, ...unknown], unknown.length > 0 ? 'there is no such field' : issue.message);
   });
-  throw refuse(problems.slice(0, maxProblems));
+  throw toError(problems.slice(0, maxProblems));
 }
 
 /** Removes the fields `x-…` at the top, which are only for use within the file, for instance as the targets of its aliases. */
@@ -58,8 +58,8 @@ function withoutExtensions(content: unknown): unknown {
 }
 
 /**
- * Runs a parser and turns its errors into a RouterError. It fails, for instance, if aliases expand to too much or contain themselves, or if
- * a text is nested too deeply.
+ * Runs a parser and turns its errors into a RouterError. The parser fails, for instance, if aliases expand to too much or contain
+ * themselves, or if a text is nested too deeply.
  */
 function readOrRefuse<T>(name: string, read: () => T): T {
   try {

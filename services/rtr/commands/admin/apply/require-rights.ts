@@ -13,8 +13,8 @@ interface OwnToken {
 export async function findMissingRight(client: AdminClient, changes: readonly Change[]): Promise<string | undefined> {
   if (changes.length === 0) return undefined;
   const token = await client.get<OwnToken>('/tokens/current');
-  const isOfKeys = changes.every(({ what }) => what.startsWith('key '));
-  const needed = isOfKeys ? ['keys', 'admin'] : ['admin'];
+  const changesOnlyKeys = changes.every(({ what }) => what.startsWith('key '));
+  const needed = changesOnlyKeys ? ['keys', 'admin'] : ['admin'];
   if (token.scopes.some((scope) => needed.includes(scope))) return undefined;
   return `The admin token may not make these changes: they need the scope ${needed.join(' or ')}, and it has ${token.scopes.join(', ')}.`;
 }
@@ -27,7 +27,7 @@ export function requireAdministrator({ access: { people = {} }, mistake }: Acces
   const before = [...present.people.values()].filter((person) => isAdministrator(person));
   const after = new Map(before.map(({ email }) => [email, true]));
   for (const [email, wanted] of Object.entries(people))
-    after.set(email, isAdministrator(mergedPerson(present, email, wanted)));
+    after.set(email, isAdministrator(mergePerson(present, email, wanted)));
   if (before.length === 0 || [...after.values()].some(Boolean)) return;
   const last = before.find(({ email }) => people[email] !== undefined)?.email ?? '';
   const field = people[last]?.role === 'member' ? 'role' : 'blocked';
@@ -42,9 +42,9 @@ export function requirePermitted(reason: string | undefined): void {
   if (reason !== undefined) throw new RouterError('permission_denied', reason);
 }
 
-function mergedPerson(present: PresentAccess, email: string, wanted: NonNullable<Access['people']>[string]) {
-  const now = present.people.get(email);
-  return { role: wanted.role ?? now?.role ?? 'member', blocked: wanted.blocked ?? now?.blocked ?? false };
+function mergePerson(present: PresentAccess, email: string, wanted: NonNullable<Access['people']>[string]) {
+  const current = present.people.get(email);
+  return { role: wanted.role ?? current?.role ?? 'member', blocked: wanted.blocked ?? current?.blocked ?? false };
 }
 
 function isAdministrator({ role, blocked }: { role: string; blocked: boolean }): boolean {

@@ -1,6 +1,6 @@
 import type { AdminClient } from '../admin-client.ts';
 import { CallError } from '../../client/call-error.ts';
-import type { Difference } from './differences.ts';
+import type { Difference } from './find-differences.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -21,22 +21,22 @@ export async function requireUnchanged(
 
 /**
  * Checks that fields have either the old or the wanted value.
- * @throws CallError as `requireUnchanged`
+ * @throws CallError if a field has neither
  */
-export function requireUnchangedFields(now: object | undefined, fields: readonly Difference[]): void {
-  const changed = fields.find(({ field, before, after }) => {
-    const value = textOf(field.split('.').reduce<unknown>(inside, now));
-    return value !== textOf(before) && value !== textOf(after);
+export function requireUnchangedFields(current: object | undefined, fields: readonly Difference[]): void {
+  const conflict = fields.find(({ field, before, after }) => {
+    const value = toComparable(field.split('.').reduce<unknown>(readField, current));
+    return value !== toComparable(before) && value !== toComparable(after);
   });
-  if (!changed) return;
-  const message = `${changed.field} has been changed by somebody else since the plan was made.`;
-  throw new CallError(412, message, { code: 'stale', field: changed.field });
+  if (!conflict) return;
+  const message = `${conflict.field} has been changed by somebody else since the plan was made.`;
+  throw new CallError(412, message, { code: 'stale', field: conflict.field });
 }
 
-function inside(value: unknown, name: string): unknown {
+function readField(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Values)[name] : undefined;
 }
 
-function textOf(value: unknown): string {
+function toComparable(value: unknown): string {
   return JSON.stringify(value ?? null);
 }

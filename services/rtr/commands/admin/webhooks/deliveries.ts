@@ -3,7 +3,7 @@ import type { DeliveryState } from '#shared/accounts/webhooks/webhook-deliveries
 import { RouterError } from '#shared/core/errors.ts';
 import { pathOf } from '../admin-client.ts';
 import type { AdminContext } from '../admin-context.ts';
-import { minuteText, printList } from '../print-answers.ts';
+import { formatMinute, printList } from '../print-answers.ts';
 
 /**
  * Milliseconds to wait for the outcome of a test. A batch runner picks the delivery up within a second, and the receiver has ten seconds to
@@ -11,8 +11,8 @@ import { minuteText, printList } from '../print-answers.ts';
  */
 const testMs = 15_000;
 
-/** Milliseconds between two checks of the outcome. */
-const lookEveryMs = 250;
+/** Milliseconds between two requests for the outcome. */
+const pollMs = 250;
 
 interface Delivery {
   id: string;
@@ -34,9 +34,9 @@ export async function testWebhook(
 ): Promise<void> {
   const { client, print, json } = context;
   let { value: delivery } = await client.send<Delivery>('POST', pathOf`/webhooks/${id}/test`);
-  const before = performance.now() + waitMs;
-  while (delivery.state === 'pending' && performance.now() < before) {
-    await sleep(lookEveryMs);
+  const deadline = performance.now() + waitMs;
+  while (delivery.state === 'pending' && performance.now() < deadline) {
+    await sleep(pollMs);
     const newest = await client.get<Delivery[]>(pathOf`/webhooks/${id}/deliveries`, { limit: 500 });
     delivery = newest.find((each) => each.id === delivery.id) ?? delivery;
   }
@@ -60,7 +60,14 @@ export async function listDeliveries(
   await printList(context, deliveries, {
     head: ['ID', 'EVENT', 'CREATED (UTC)', 'STATE', 'ATTEMPTS', 'LAST ERROR'],
     row: (each) => {
-      return [each.id, each.event.type, minuteText(each.createdAt), each.state, each.attempts, each.last?.error ?? ''];
+      return [
+        each.id,
+        each.event.type,
+        formatMinute(each.createdAt),
+        each.state,
+        each.attempts,
+        each.last?.error ?? '',
+      ];
     },
     none: 'There are no deliveries.',
   });

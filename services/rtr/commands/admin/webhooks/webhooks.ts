@@ -1,5 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
-import { dateOf } from '../../date-of.ts';
+import { formatDate } from '../../format-date.ts';
 import { pathOf } from '../admin-client.ts';
 import type { AdminContext } from '../admin-context.ts';
 import { findReceiver, findTeam } from '../find-party.ts';
@@ -61,7 +61,7 @@ export async function listWebhooks(context: AdminContext): Promise<void> {
     head: ['ID', 'OWNER', 'CREATED', 'STATE', 'EVENTS', 'URL'],
     row: (webhook) => {
       const { id, createdAt, enabled, events, url } = webhook;
-      return [id, ownerText(webhook), dateOf(createdAt), enabled ? 'enabled' : 'disabled', events.join(','), url];
+      return [id, formatOwner(webhook), formatDate(createdAt), enabled ? 'enabled' : 'disabled', events.join(','), url];
     },
     none: 'There are no webhooks yet. Make one with: rtr webhooks add <url> --events <events>',
   });
@@ -78,7 +78,7 @@ export async function removeWebhook(context: AdminContext, id: string): Promise<
   printDone(context, { id, removed: true }, `Webhook ${id} is removed.`);
 }
 
-/** `rtr webhooks repeat`: sends deliveries that have ended again. If none are named, it sends all that were given up. */
+/** `rtr webhooks repeat`: sends ended deliveries again: those that are named or, if none are named, all that were given up. */
 export async function repeatDeliveries(context: AdminContext, id: string, deliveries: string[]): Promise<void> {
   const body = deliveries.length === 0 ? {} : { deliveries };
   const { value } = await context.client.send<{ repeated: number }>('POST', pathOf`/webhooks/${id}/repeat`, { body });
@@ -100,7 +100,7 @@ function printSecret(context: AdminContext, { webhook, secret }: WebhookWithSecr
   printDone(context, { ...webhook, secret }, `${what}: ${secret}`);
 }
 
-function ownerText({ kind, owner }: Webhook): string {
+function formatOwner({ kind, owner }: Webhook): string {
   if (!owner) return 'router';
   return kind === 'team' ? `team ${owner.name}` : owner.name;
 }

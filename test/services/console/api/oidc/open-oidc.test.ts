@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { signInSchema } from '#shared/registry/sign-in.ts';
-import { createOidc } from '#services/console/api/oidc/open-oidc.ts';
+import { openOidc } from '#services/console/api/oidc/open-oidc.ts';
 import { openExternals } from '../../../../helpers/accounts/open-externals.ts';
 import { openKeyStore } from '../../../../helpers/accounts/open-key-store.ts';
 
@@ -14,7 +14,7 @@ it('a provider without its secret is named in the log when the registry is loade
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'warn', base: null, timestamp: false }, { write: (line) => lines.push(JSON.parse(line)) });
   const listeners: (() => void)[] = [];
-  createOidc({
+  openOidc({
     accounts: store.accounts,
     externals: openExternals(store, []),
     settings: () => settings,

@@ -33,7 +33,7 @@ async function openApi(...records: UsageRecord[]) {
       ...people,
       namesOf: async () => new Map(await people.namesOf()).set('user:ada', '=Ada, "the" first'),
       limitedParties: async () => [{ ...keyWith({ tokensPerDay: 100, costPerMonth: 2.5 }), name: 'laptop' }],
-      notePriceChange: async (_, model, change) => void audit.push({ model, ...change }),
+      auditPriceChange: async (_, model, change) => void audit.push({ model, ...change }),
     }),
   );
   const refusalOf = async (path: string, init?: RequestInit) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ProgressRate } from '#shared/core/progress-rate.ts';
 import type { BatchObject } from '#services/rtr/commands/batches/batch-object.ts';
-import { outcomeText, progressText, watchBatch } from '#services/rtr/commands/batches/watch-batch.ts';
+import { formatOutcome, formatProgress, watchBatch } from '#services/rtr/commands/batches/watch-batch.ts';
 import { ProgressBar } from '#services/rtr/commands/client/progress-bar.ts';
 import { clientOfServer } from '../../../../helpers/batches/client-of-server.ts';
 
@@ -27,20 +27,22 @@ function rate(done: number): ProgressRate {
 describe('the progress text of a batch', () => {
   it('has numbers, the rate and the time that is left', () => {
     const text = '1,250 of 5,000 (25 %), 3 failed · 25 a second · about 3 min left';
-    expect(progressText(batch({}), rate(1_250), now)).toBe(text);
+    expect(formatProgress(batch({}), rate(1_250), now)).toBe(text);
     const slow = batch({ request_counts: counts(5_000, 5) });
-    expect(progressText(slow, rate(5), now)).toBe('5 of 5,000 (0 %) · 6 a minute · about 13 h 53 min left');
+    expect(formatProgress(slow, rate(5), now)).toBe('5 of 5,000 (0 %) · 6 a minute · about 13 h 53 min left');
     const late = { ...slow, expires_at: now / 1_000 + 7_200 };
-    expect(progressText(late, rate(5), now)).toMatch(/ about 13 h 53 min left, but it expires in 2 h 0 min$/);
-    expect(progressText(slow, rate(0), now)).toBe('5 of 5,000 (0 %)');
+    expect(formatProgress(late, rate(5), now)).toMatch(/ about 13 h 53 min left, but it expires in 2 h 0 min$/);
+    expect(formatProgress(slow, rate(0), now)).toBe('5 of 5,000 (0 %)');
   });
 
   it('names the reason of a wait, and the step before and after its lines are run', () => {
     const paused = batch({ paused: { reason: 'The budget of the day is used up.' } });
-    expect(progressText(paused, rate(1_250), now)).toMatch(/^1,250 of .* · waits: The budget of the day is used up\.$/);
+    expect(formatProgress(paused, rate(1_250), now)).toMatch(
+      /^1,250 of .* · waits: The budget of the day is used up\.$/,
+    );
     const fresh = batch({ status: 'validating', request_counts: counts(0, 0) });
-    expect(progressText(fresh, undefined, now)).toBe('validating');
-    expect(progressText(batch({ status: 'cancelling' }), rate(1_250), now)).toMatch(/ · cancelling$/);
+    expect(formatProgress(fresh, undefined, now)).toBe('validating');
+    expect(formatProgress(batch({ status: 'cancelling' }), rate(1_250), now)).toMatch(/ · cancelling$/);
   });
 });
 
@@ -100,17 +102,19 @@ describe('the outcome text of a batch', () => {
     const usage = { input_tokens: 1_000, output_tokens: 234 };
     const ended = { status: 'completed', output_file_id: 'file-1', request_counts: counts(3, 2, 1) } as const;
     const results = 'Fetch the results with: rtr batches download batch_1';
-    expect(outcomeText(batch({ ...ended, usage }))).toBe(
+    expect(formatOutcome(batch({ ...ended, usage }))).toBe(
       `Batch batch_1 is complete: 2 of 3 answered, 1 failed, 1,234 tokens. ${results}`,
     );
-    expect(outcomeText(batch({ status: 'cancelled' }))).toMatch(/was cancelled: 1,247 of 5,000 answered, 3 failed\.$/);
+    expect(formatOutcome(batch({ status: 'cancelled' }))).toMatch(
+      /was cancelled: 1,247 of 5,000 answered, 3 failed\.$/,
+    );
     const errors = { data: [{ message: 'The input was lost.', line: null }] };
-    expect(outcomeText(batch({ status: 'cancelled', errors }))).toMatch(/3 failed\. The input was lost\.$/);
+    expect(formatOutcome(batch({ status: 'cancelled', errors }))).toMatch(/3 failed\. The input was lost\.$/);
   });
 
   it('names the first mistakes of an input that is not valid', () => {
     const data = Array.from({ length: 7 }, (_, at) => ({ message: 'Invalid method: it must be POST.', line: at + 1 }));
-    expect(outcomeText(batch({ status: 'failed', errors: { data } })).split('\n')).toEqual([
+    expect(formatOutcome(batch({ status: 'failed', errors: { data } })).split('\n')).toEqual([
       'Batch batch_1 has failed, and none of its requests was run:',
       ...[1, 2, 3, 4, 5].map((line) => `line ${line}: Invalid method: it must be POST.`),
       '… and 2 more',

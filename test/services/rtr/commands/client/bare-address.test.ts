@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { AdminClient } from '#services/rtr/commands/admin/admin-client.ts';
-import { bareAddress } from '#services/rtr/commands/client/bare-address.ts';
+import { toBareAddress } from '#services/rtr/commands/client/bare-address.ts';
 
 it.each([
   ['http://api/', 'http://api'],
@@ -13,6 +13,6 @@ it.each([
   ['https://llm.example.com/router/api/admin/v1/', 'https://llm.example.com/router'],
   ['https://llm.example.com/apis/', 'https://llm.example.com/apis'],
 ])('the address of a router is read from %s, also by the client of the Admin API', (url, router) => {
-  expect(bareAddress(url)).toBe(router);
+  expect(toBareAddress(url)).toBe(router);
   expect(new AdminClient({ url, token: () => Promise.resolve(''), unknownTokenMessage: '' }).url).toBe(router);
 });

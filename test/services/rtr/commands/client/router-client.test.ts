@@ -9,7 +9,7 @@ import { fetchFile } from '#services/rtr/commands/client/fetch-file.ts';
 import { ProgressBar } from '#services/rtr/commands/client/progress-bar.ts';
 import { CallError } from '#services/rtr/commands/client/call-error.ts';
 import { sendFile } from '#services/rtr/commands/client/send-file.ts';
-import { writeTarget } from '#services/rtr/commands/client/write-target.ts';
+import { findWriteTarget } from '#services/rtr/commands/client/write-target.ts';
 import { clientOfServer } from '../../../../helpers/batches/client-of-server.ts';
 import { temporaryFolder } from '../../../../helpers/files/temporary-folder.ts';
 import { until } from '../../../../helpers/until.ts';
@@ -60,7 +60,7 @@ describe('a client of the router', () => {
       request.on('data', (piece) => (received.text += String(piece)));
       request.on('end', () => response.end('{"id":"file-1"}'));
     });
-    const file = { path, name: basename(path), shown: path };
+    const file = { path, name: basename(path), displayName: path };
     expect(await sendFile({ client, bar }, file, 'batch')).toEqual({ id: 'file-1' });
     expect(received.length).toBe(String(Buffer.byteLength(received.text)));
     expect(received.text).toContain('filename="a %22b%22\u00FC.jsonl"');
@@ -90,7 +90,7 @@ describe('a client of the router', () => {
 
     async function download(path: string, force = false): Promise<void> {
       const client = await clientOfServer((_, response) => response.end('new'));
-      await fetchFile({ client, bar, output }, 'file-1', await writeTarget(path, { ...rules, force }));
+      await fetchFile({ client, bar, output }, 'file-1', await findWriteTarget(path, { ...rules, force }));
     }
 
     it('replaces a file only with the option for that, and never a folder', async () => {
@@ -104,7 +104,7 @@ describe('a client of the router', () => {
     });
 
     it.each(['-', '/dev/stdout'])('takes %s for the standard output', async (path) => {
-      expect(await writeTarget(path, rules)).toEqual({ kind: 'output', path });
+      expect(await findWriteTarget(path, rules)).toEqual({ kind: 'output', path });
     });
 
     it('writes into a FIFO, which stays one', async () => {

@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { findLocalEngines, namedEngines } from '#services/rtr/up/workers/find-engines.ts';
+import { findLocalEngines, listNamedEngines } from '#services/rtr/up/workers/find-engines.ts';
 import { serveInTest } from '../../../../helpers/servers/serve-http.ts';
 import { until } from '../../../../helpers/until.ts';
 
@@ -31,7 +31,7 @@ describe('the search for local engines', () => {
   });
 
   it('returns named engines without trying them, and without a trailing /v1', () => {
-    const named = namedEngines(['http://10.0.0.5:8000/v1/', 'http://gpu:1234']);
+    const named = listNamedEngines(['http://10.0.0.5:8000/v1/', 'http://gpu:1234']);
     expect(named.map(({ url }) => url)).toEqual(['http://10.0.0.5:8000', 'http://gpu:1234']);
   });
 });

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { Option } from 'commander';
-import { localFileError } from '../client/client-context.ts';
+import { toLocalFileError } from '../client/client-context.ts';
 import { CallError } from '../client/call-error.ts';
 import type { AdminContext } from './admin-context.ts';
 import type { Query } from './admin-client.ts';
@@ -13,12 +13,12 @@ export interface FileOptions {
   json?: true;
 }
 
-export function formatOption(): Option {
+export function createFormatOption(): Option {
   const description = 'format of the file; csv without it, and json with --json on the standard output';
   return new Option('--format <format>', description).choices(['csv', 'json']);
 }
 
-export function formatOf({ format, out, json }: FileOptions): string {
+export function readFormat({ format, out, json }: FileOptions): string {
   return format ?? (json && out === undefined ? 'json' : 'csv');
 }
 
@@ -26,13 +26,13 @@ export function formatOf({ format, out, json }: FileOptions): string {
  * Downloads a file of the Admin API into a new file on this machine, or to the standard output.
  * @param out path of the file; undefined: the standard output
  */
-export async function writeFile(
+export async function downloadFile(
   { client, output, print, json }: AdminContext,
   path: string,
   query: Query,
   out: string | undefined,
 ): Promise<void> {
-  const content = whole(await client.open(path, query));
+  const content = requireWhole(await client.open(path, query));
   if (out === undefined) {
     await pipeline(content, output, { end: false });
     return;
@@ -41,13 +41,13 @@ export async function writeFile(
     const file = await open(out, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
     await pipeline(content, file.createWriteStream());
   } catch (error) {
-    throw localFileError(out, error);
+    throw toLocalFileError(out, error);
   }
   print(json ? JSON.stringify({ written: out }) : `${out} is written.`);
 }
 
-/** Yields content unchanged, and throws an error for the user if it is cut off. */
-async function* whole(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** Yields content unchanged, and throws an error for the user if the content is cut off. */
+async function* requireWhole(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* content;
   } catch (cause) {

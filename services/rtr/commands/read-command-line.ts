@@ -2,11 +2,11 @@ import { hostname, userInfo } from 'node:os';
 import type { AuditOrigin } from '#shared/accounts/people/audit-trail.ts';
 
 /** Returns who started this process and where, for the audit trail: `ada@workstation`. */
-export function thisCommandLine(): AuditOrigin {
-  return { commandLine: `${userName()}@${hostname()}` };
+export function readCommandLine(): AuditOrigin {
+  return { commandLine: `${readUserName()}@${hostname()}` };
 }
 
-function userName(): string {
+function readUserName(): string {
   try {
     return userInfo().username;
   } catch {

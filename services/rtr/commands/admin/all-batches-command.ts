@@ -1,9 +1,9 @@
 import { Command } from 'commander';
-import { wholeNumber } from '../whole-number.ts';
+import { createWholeNumberParser } from '../whole-number.ts';
 import { pathOf } from './admin-client.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { findParty } from './find-party.ts';
-import { minuteText, printDone, printFacts, printList } from './print-answers.ts';
+import { formatMinute, printDone, printFacts, printList } from './print-answers.ts';
 
 interface Batch {
   id: string;
@@ -19,10 +19,10 @@ interface Batch {
   cost: number;
 }
 
-const form = {
+const batchTable = {
   head: ['ID', 'OWNER', 'STATE', 'DONE', 'FAILED', 'CREATED (UTC)', 'MODEL'],
   row: ({ id, owner, state, total, succeeded, errored, createdAt, model = '-' }: Batch) => {
-    return [id, owner.name, state, `${succeeded + errored} of ${total}`, errored, minuteText(createdAt), model];
+    return [id, owner.name, state, `${succeeded + errored} of ${total}`, errored, formatMinute(createdAt), model];
   },
 };
 
@@ -31,24 +31,24 @@ export function allBatchesCommand(run: RunAdminCommand): Command {
   const command = new Command('batches').description('see and cancel the batches of everybody');
   addCommand(command, 'list', 'list the batches of a person, a team or a router key, newest first')
     .argument('<owner>', 'user:<address>, team:<name> or key:<id>')
-    .option('--limit <count>', 'how many at most', wholeNumber(1, 10_000), 20)
+    .option('--limit <count>', 'how many at most', createWholeNumberParser(1, 10_000), 20)
     .action((owner: string, options: AdminOptions & { limit: number }) =>
       run(options, (context) => listBatches(context, owner, options.limit)),
     );
-  addCommand(command, 'open', 'list the batches of everybody that are not over').action((options: AdminOptions) =>
+  addCommand(command, 'open', 'list all unfinished batches, of every owner').action((options: AdminOptions) =>
     run(options, async (context) =>
       printList(context, await context.client.get<Batch[]>('/batches/open'), {
-        ...form,
+        ...batchTable,
         none: 'All batches are over.',
       }),
     ),
   );
-  addCommand(command, 'show', 'show a batch, with what is wrong with it')
+  addCommand(command, 'show', 'show a batch and how many of its requests failed')
     .argument('<batch>', 'id of the batch')
     .action((id: string, options: AdminOptions) =>
       run(options, async (context) => printBatch(context, await context.client.get<Batch>(pathOf`/batches/${id}`))),
     );
-  addCommand(command, 'cancel', 'run no more requests of a batch; those that are done keep their answers')
+  addCommand(command, 'cancel', 'run no more requests of a batch; the answers that it has so far are kept')
     .argument('<batch>', 'id of the batch')
     .action((id: string, options: AdminOptions) => run(options, (context) => cancelBatch(context, id)));
   return command;
@@ -56,25 +56,25 @@ export function allBatchesCommand(run: RunAdminCommand): Command {
 
 async function listBatches(context: AdminContext, owner: string, limit: number): Promise<void> {
   const { client } = context;
-  const { kind, value } = await findParty(client, owner);
+  const { kind, value: party } = await findParty(client, owner);
   const batches = async function* (): AsyncGenerator<Batch> {
     let after: string | undefined;
-    let left = limit;
-    for (let more = true; more && left > 0;) {
-      const query = { owner: `${kind}:${value.id}`, limit: Math.min(left, 500), after };
+    let remaining = limit;
+    for (let more = true; more && remaining > 0;) {
+      const query = { owner: `${kind}:${party.id}`, limit: Math.min(remaining, 500), after };
       const page = await client.get<{ batches: Batch[]; more: boolean }>('/batches', query);
       yield* page.batches;
-      left -= page.batches.length;
+      remaining -= page.batches.length;
       after = page.batches.at(-1)?.id;
       more = page.more && after !== undefined;
     }
   };
-  await printList(context, batches(), { ...form, none: `${owner} has no batches.` });
+  await printList(context, batches(), { ...batchTable, none: `${owner} has no batches.` });
 }
 
 async function cancelBatch(context: AdminContext, id: string): Promise<void> {
-  const { value } = await context.client.send<Batch>('POST', pathOf`/batches/${id}/cancel`);
-  printDone(context, value, `Batch ${value.id} of ${value.owner.name} is being cancelled, or was over already.`);
+  const { value: batch } = await context.client.send<Batch>('POST', pathOf`/batches/${id}/cancel`);
+  printDone(context, batch, `Batch ${batch.id} of ${batch.owner.name} is being cancelled, or was over already.`);
 }
 
 function printBatch(context: AdminContext, batch: Batch): void {
@@ -85,8 +85,8 @@ function printBatch(context: AdminContext, batch: Batch): void {
     state,
     endpoint,
     model,
-    created: minuteText(createdAt),
-    expires: minuteText(expiresAt),
+    created: formatMinute(createdAt),
+    expires: formatMinute(expiresAt),
     done: `${succeeded + errored} of ${total}, ${errored} with an error`,
     dollars: cost,
   });

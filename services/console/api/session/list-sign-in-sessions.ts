@@ -5,23 +5,23 @@ import { browserName } from './browser-name.ts';
 
 /**
  * Returns the sign-in sessions of a person.
- * @param current the hash of the session of this request
+ * @param currentHash the hash of the session of this request
  */
-export async function sessionAnswers(
+export async function listSignInSessions(
   sessions: Pick<SignInSessionStore, 'listOfPerson'>,
   user: UserRecord,
-  current?: string,
+  currentHash?: string,
 ): Promise<ListedSignInSession[]> {
-  return (await sessions.listOfPerson(user)).map((session) => answerOf(session, current));
+  return (await sessions.listOfPerson(user)).map((session) => toAnswer(session, currentHash));
 }
 
-function answerOf(
+function toAnswer(
   { hash, startedAt, usedAt, provider, address, agent }: SignInSessionSummary,
-  current?: string,
+  currentHash?: string,
 ): ListedSignInSession {
   return {
     id: hash,
-    ...(hash === current && { current: true }),
+    ...(hash === currentHash && { current: true }),
     startedAt,
     usedAt,
     ...(address !== undefined && { address }),

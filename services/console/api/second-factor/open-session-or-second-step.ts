@@ -3,10 +3,12 @@ import type { UserRecord } from '#shared/accounts/people/user.ts';
 import type { SessionOpener } from '#shared/accounts/sign-in/session-store.ts';
 import type { SignInAnswer } from '../../contract/second-factor.ts';
 import type { ApiParts } from '../api-parts.ts';
-import { startSession } from '../session/open-session.ts';
+import { startSession } from '../session/start-session.ts';
 import { setPendingCookie } from './pending-cookie.ts';
 
-/** Opens a session for a person who has proven their password or link. If they have a second factor, it begins the second step instead. */
+/**
+ * Opens a session for a person who has proven their password or link. For a person with a second factor, begins the second step instead.
+ */
 export async function openSessionOrSecondStep(
   parts: ApiParts,
   request: Request,

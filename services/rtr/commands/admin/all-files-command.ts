@@ -1,11 +1,11 @@
 import { Command } from 'commander';
-import { bytesText } from '../client/amounts.ts';
-import { wholeNumber } from '../whole-number.ts';
+import { formatBytes } from '../client/amounts.ts';
+import { createWholeNumberParser } from '../whole-number.ts';
 import { pathOf, type AdminClient } from './admin-client.ts';
 import { addCommand, type AdminContext, type AdminOptions, type RunAdminCommand } from './admin-context.ts';
 import { findParty } from './find-party.ts';
-import { minuteText, printDone, printList } from './print-answers.ts';
-import { writeFile } from './write-file.ts';
+import { formatMinute, printDone, printList } from './print-answers.ts';
+import { downloadFile } from './download-file.ts';
 
 interface OwnedFile {
   id: string;
@@ -23,28 +23,28 @@ export function allFilesCommand(run: RunAdminCommand): Command {
   const file = ['<file>', 'id of the file'] as const;
   addCommand(command, 'list', 'list the files of a person, a team or a router key, newest first')
     .argument(...owner)
-    .option('--limit <count>', 'how many at most', wholeNumber(1, 10_000), 100)
-    .action((of: string, options: AdminOptions & { limit: number }) =>
-      run(options, (context) => listFiles(context, of, options.limit)),
+    .option('--limit <count>', 'how many at most', createWholeNumberParser(1, 10_000), 100)
+    .action((ownerText: string, options: AdminOptions & { limit: number }) =>
+      run(options, (context) => listFiles(context, ownerText, options.limit)),
     );
   addCommand(command, 'download', 'write the content of a file of your own, or of a team that you own')
     .argument(...owner)
     .argument(...file)
     .option('--out <file>', 'path to write; the standard output without it')
-    .action((of: string, id: string, options: AdminOptions & { out?: string }) =>
+    .action((ownerText: string, id: string, options: AdminOptions & { out?: string }) =>
       run(options, async (context) => {
-        const query = { owner: await ownerOf(context.client, of) };
-        await writeFile(context, pathOf`/files/${storedId(id)}/content`, query, options.out);
+        const query = { owner: await findOwner(context.client, ownerText) };
+        await downloadFile(context, pathOf`/files/${storedId(id)}/content`, query, options.out);
       }),
     );
   addCommand(command, 'delete', 'delete a file for good')
     .argument(...owner)
     .argument(...file)
-    .action((of: string, id: string, options: AdminOptions) =>
+    .action((ownerText: string, id: string, options: AdminOptions) =>
       run(options, async (context) => {
-        const query = { owner: await ownerOf(context.client, of) };
+        const query = { owner: await findOwner(context.client, ownerText) };
         await context.client.send('DELETE', pathOf`/files/${storedId(id)}`, { query });
-        printDone(context, { id, deleted: true }, `The file ${id} of ${of} is deleted.`);
+        printDone(context, { id, deleted: true }, `The file ${id} of ${ownerText} is deleted.`);
       }),
     );
   return command;
@@ -52,15 +52,15 @@ export function allFilesCommand(run: RunAdminCommand): Command {
 
 async function listFiles(context: AdminContext, ownerText: string, limit: number): Promise<void> {
   const { client } = context;
-  const owner = await ownerOf(client, ownerText);
+  const owner = await findOwner(client, ownerText);
   const files = async function* (): AsyncGenerator<OwnedFile> {
     let after: string | undefined;
-    let left = limit;
-    for (let more = true; more && left > 0;) {
-      const query = { owner, limit: Math.min(left, 500), after };
+    let remaining = limit;
+    for (let more = true; more && remaining > 0;) {
+      const query = { owner, limit: Math.min(remaining, 500), after };
       const page = await client.get<{ files: OwnedFile[]; more: boolean }>('/files', query);
       yield* page.files;
-      left -= page.files.length;
+      remaining -= page.files.length;
       after = page.files.at(-1)?.id;
       more = page.more && after !== undefined;
     }
@@ -68,7 +68,7 @@ async function listFiles(context: AdminContext, ownerText: string, limit: number
   await printList(context, files(), {
     head: ['ID', 'PURPOSE', 'SIZE', 'CREATED (UTC)', 'EXPIRES', 'NAME'],
     row: ({ id, purpose, bytes, createdAt, expiresAt, name }) => {
-      return [id, purpose, bytesText(bytes), minuteText(createdAt), minuteText(expiresAt), name];
+      return [id, purpose, formatBytes(bytes), formatMinute(createdAt), formatMinute(expiresAt), name];
     },
     none: `${ownerText} has no files.`,
   });
@@ -79,7 +79,7 @@ function storedId(id: string): string {
   return id.replace(/^file[-_]/, '');
 }
 
-async function ownerOf(client: AdminClient, text: string): Promise<string> {
+async function findOwner(client: AdminClient, text: string): Promise<string> {
   const { kind, value } = await findParty(client, text);
   return `${kind}:${value.id}`;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Accounts } from '#shared/accounts/accounts.ts';
 import type { Owner } from '../../contract/batches.ts';
-import { relationTo, type Person } from '../access.ts';
+import { relationTo, type Person, type ResourceOwner } from '../access.ts';
 
 /** The owner of files or batches, in the notation of the contract. */
 export const ownerText = z
@@ -9,23 +9,21 @@ export const ownerText = z
   .regex(/^(?:user|team|key):[0-9a-hjkmnp-tv-z]{12}$/, 'This is no person, team or key.')
   .describe('`user:<id>`, `team:<id>` or `key:<id>`.');
 
-export function readOwner(text: string): { kind: 'user' | 'team' | 'key'; id: string } {
+export function parseOwner(text: string): { kind: 'user' | 'team' | 'key'; id: string } {
   const [kind, id = ''] = text.split(':', 2);
   return { kind: kind === 'user' || kind === 'team' ? kind : 'key', id };
 }
 
-/** The person or team whose rights the access rules check. Undefined: nobody, because the resource belongs to a router key. */
-export type Party = { kind: 'user' | 'team'; id: string } | undefined;
-
-export function partyOf({ kind, id }: Pick<Owner, 'kind' | 'id'>): Party {
+/** Returns the owner for the access rules; undefined for a router key, which belongs to no person or team. */
+export function toResourceOwner({ kind, id }: Pick<Owner, 'kind' | 'id'>): ResourceOwner | undefined {
   return kind === 'key' ? undefined : { kind, id };
 }
 
 /**
- * Returns the party of a stored id, which does not say what kind of owner it is. An id that is not one of the person's teams
+ * Returns the owner for the access rules, if only the owner's id is stored and not its kind. An id that is not one of the person's teams
  * counts as the id of a person.
  */
-export function partyOfId({ teams }: Pick<Person, 'teams'>, id: string): Party {
+export function findResourceOwner({ teams }: Pick<Person, 'teams'>, id: string): ResourceOwner {
   return { kind: teams.has(id) ? 'team' : 'user', id };
 }
 
@@ -33,17 +31,17 @@ export function partyOfId({ teams }: Pick<Person, 'teams'>, id: string): Party {
  * Returns a person as a plain member if the resource is theirs or their team's, and unchanged otherwise. The access rules then let an
  * administrator read the content of their own files, and of no others.
  */
-export function asOwner(person: Person, party: Party): Person {
+export function asMemberIfOwner(person: Person, owner: ResourceOwner | undefined): Person {
   const plain: Person = { id: person.id, role: 'member', teams: person.teams };
-  return relationTo(plain, party) === 'nobody' ? person : plain;
+  return relationTo(plain, owner) === 'nobody' ? person : plain;
 }
 
-/** Looks up people, teams and keys by id. Deleted ones have no name. */
-export async function ownersOf(
+/** Looks up people, teams and keys by id. The returned function describes a deleted owner as a key with the name `deleted`. */
+export async function findOwners(
   { users, teams, keys }: Pick<Accounts, 'users' | 'teams' | 'keys'>,
-  names: readonly string[],
+  ownerIds: readonly string[],
 ): Promise<(id: string) => Owner> {
-  const ids = [...new Set(names)];
+  const ids = [...new Set(ownerIds)];
   const [people, found] = await Promise.all([users.readNames(ids), teams.findAll(ids)]);
   const owners = new Map<string, Owner>();
   for (const [id, name] of people) owners.set(id, { kind: 'user', id, name });

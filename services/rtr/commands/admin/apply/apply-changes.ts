@@ -14,28 +14,29 @@ export async function applyChanges(
   onMade: (change: Change, secret: string | undefined) => Promise<void>,
 ): Promise<void> {
   for (const [index, change] of changes.entries()) {
-    if (isInterrupted()) throw stopped('Interrupted.', changes, index, new CallError(0, '', { code: 'interrupted' }));
+    if (isInterrupted())
+      throw stoppedError('Interrupted.', changes, index, new CallError(0, '', { code: 'interrupted' }));
     let secret: string | undefined;
     try {
       secret = await change.make(maker);
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
-      throw stopped(`${change.what}: ${error.message}`, changes, index, error);
+      throw stoppedError(`${change.what}: ${error.message}`, changes, index, error);
     }
     await onMade(change, secret);
   }
 }
 
-function stopped(why: string, changes: readonly Change[], index: number, cause: CallError): CallError {
+function stoppedError(why: string, changes: readonly Change[], index: number, cause: CallError): CallError {
   const sentences = [
     why,
-    `Done before: ${names(changes.slice(0, index))}.`,
-    `Not done: ${names(changes.slice(index))}. Apply the file again to do the rest.`,
+    `Done before: ${listNames(changes.slice(0, index))}.`,
+    `Not done: ${listNames(changes.slice(index))}. Apply the file again to do the rest.`,
   ];
   const { status, code, field } = cause;
   return new CallError(status, sentences.join('\n'), { cause, code, field });
 }
 
-function names(changes: readonly Change[]): string {
+function listNames(changes: readonly Change[]): string {
   return changes.map(({ what }) => what).join(', ') || 'nothing';
 }

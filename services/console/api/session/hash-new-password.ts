@@ -10,24 +10,24 @@ import type { ApiParts } from '../api-parts.ts';
  * @param field the password's name in the contract
  * @throws ApiFailure 400 for a password that is too short, too long, or easy to guess
  */
-export async function newPasswordHash(
+export async function hashNewPassword(
   { judgePassword, passwords }: Pick<ApiParts, 'judgePassword' | 'passwords'>,
   request: Request,
   { password, known, field }: { password: string; known: readonly string[]; field: string },
 ): Promise<string> {
   const { min, max } = passwordLength;
-  if (password.length < min) throw weak(`Use at least ${min} characters.`, field);
-  if (password.length > max) throw weak(`Use at most ${max} characters.`, field);
+  if (password.length < min) throw weakPasswordFailure(`Use at least ${min} characters.`, field);
+  if (password.length > max) throw weakPasswordFailure(`Use at most ${max} characters.`, field);
   const address = request.ip ?? '';
   const weakness = await judgePassword(address, password, known).catch((error: unknown) => {
     if (!(error instanceof QueueFullError)) throw error;
     const message = 'Too many passwords are being set. Please try again soon.';
     throw new RouterError('overloaded', message, { retryAfter: 5, cause: error });
   });
-  if (weakness !== undefined) throw weak(weakness, field);
+  if (weakness !== undefined) throw weakPasswordFailure(weakness, field);
   return passwords.hash(address, password);
 }
 
-function weak(message: string, field: string): ApiFailure {
+function weakPasswordFailure(message: string, field: string): ApiFailure {
   return new ApiFailure(400, 'weak_password', message, { field });
 }

@@ -1,5 +1,5 @@
-import { routerAddress, withParents } from './router-address.mjs';
-import { knownRouters } from './store/sign-ins.mjs';
+import { toRouterAddress, withParents } from './router-address.mjs';
+import { listRouters } from './store/sign-ins.mjs';
 
 /**
  * Finds the router to which an entered address belongs, which may be the address of one of the router's APIs.
@@ -8,7 +8,7 @@ import { knownRouters } from './store/sign-ins.mjs';
  */
 export function findRouter(entered) {
   if (entered === undefined) return undefined;
-  const address = routerAddress(entered);
-  const known = knownRouters();
+  const address = toRouterAddress(entered);
+  const known = listRouters();
   return withParents(address).find((each) => known.includes(each)) ?? address;
 }

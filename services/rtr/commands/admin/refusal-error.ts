@@ -17,14 +17,14 @@ interface ErrorBody {
   field?: unknown;
 }
 
-export function refusalError(refusal: Refusal): CallError {
+export function toCallError(refusal: Refusal): CallError {
   const { code, field } = readError(refusal.text);
   const details = { ...(typeof code === 'string' && { code }), ...(typeof field === 'string' && { field }) };
-  return new CallError(refusal.status, refusalSentence(refusal), details);
+  return new CallError(refusal.status, toSentence(refusal), details);
 }
 
 /** Explains a refusal to the user, in a sentence or two. */
-function refusalSentence({ status, text, headers, url, path, unknownToken }: Refusal): string {
+function toSentence({ status, text, headers, url, path, unknownToken }: Refusal): string {
   const { code, message, field } = readError(text);
   if (typeof message !== 'string') {
     if (status === 404) return `What answers at ${url} has no Admin API: is RTR_URL right, and the router up to date?`;

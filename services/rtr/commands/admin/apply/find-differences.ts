@@ -10,17 +10,17 @@ type Values = Readonly<Record<string, unknown>>;
 /**
  * Returns the wanted fields whose values differ from the current ones. Within a field that is an object, all values are compared, because
  * the object is replaced as a whole.
- * @param now the object as it is; undefined if it does not exist yet
+ * @param current the object as it is; undefined if it does not exist yet
  */
-export function differences(now: object | undefined, wanted: object): Difference[] {
-  const before = (now ?? {}) as Values;
+export function findDifferences(current: object | undefined, wanted: object): Difference[] {
+  const before = (current ?? {}) as Values;
   return Object.entries(wanted).flatMap(([field, after]) =>
     after === undefined ? [] : compare(field, before[field], after),
   );
 }
 
 /** Returns the wanted fields that differ, as the body of the request that changes them. */
-export function changedFields(wanted: object, found: readonly Difference[]): Record<string, unknown> {
+export function pickChangedFields(wanted: object, found: readonly Difference[]): Record<string, unknown> {
   const names = new Set(found.map(({ field }) => field.split('.')[0]));
   return Object.fromEntries(Object.entries(wanted).filter(([name]) => names.has(name)));
 }

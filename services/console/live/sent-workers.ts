@@ -5,8 +5,8 @@ export class SentWorkers {
   #texts = new Map<string, string>();
 
   /**
-   * Replaces the workers with the current ones.
-   * @returns a WorkersChange in JSON; undefined when nothing has changed
+   * Replaces the workers by the current workers.
+   * @returns a WorkersChange in JSON; undefined if no worker has changed
    */
   next(workers: readonly LiveWorkerFacts[]): string | undefined {
     const texts = new Map<string, string>();
@@ -22,6 +22,7 @@ export class SentWorkers {
     return `{"changed":[${changed.join(',')}],"gone":${JSON.stringify(gone)}}`;
   }
 
+  /** Returns all workers as JSON. */
   toJson(): string {
     return `[${[...this.#texts.values()].join(',')}]`;
   }

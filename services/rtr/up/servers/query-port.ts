@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 
 /**
- * Sends bytes to a TCP port and returns the answer as text as soon as it matches `until`. Returns undefined if it does not match within
- * `timeoutMs`, or if nothing listens.
+ * Sends bytes to a TCP port and returns the answer as text as soon as the answer matches `until`. Returns undefined if the answer does not
+ * match within `timeoutMs`, or if nothing listens.
  */
 export function queryPort(
   where: { host: string; port: number },

@@ -2,13 +2,12 @@ import { closeSync, constants, openSync, readFileSync, writeFileSync } from 'nod
 import { issueCredential } from '#shared/broker/authority/issue-credential.ts';
 import type { Role } from '#shared/broker/connection/credential.ts';
 import { replaceFile } from '#shared/core/replace-file.ts';
-import { writeTarget } from '../client/write-target.ts';
+import { findWriteTarget } from '../client/write-target.ts';
 import { changeAuthority } from '#shared/broker/authority/authority-folder.ts';
-import { dateOf } from '../date-of.ts';
+import { formatDate } from '../format-date.ts';
 
 export interface IssueOptions {
-  /** Folder of the authority. */
-  from: string;
+  authorityFolder: string;
   role: Role;
   name: string;
   out: string;
@@ -20,11 +19,11 @@ export interface IssueOptions {
 
 /**
  * `rtr credentials worker` and `rtr credentials part`: creates one more credential. The servers need no change.
- * @throws ConfigError for an invalid name, or one in use
+ * @throws ConfigError for an invalid name, or a name that a valid credential has
  * @throws RouterError `invalid_request` if the file already exists
  */
 export async function issueCredentialFile({
-  from,
+  authorityFolder,
   role,
   name,
   out,
@@ -35,12 +34,12 @@ export async function issueCredentialFile({
 }: IssueOptions): Promise<void> {
   const certificates = ca === undefined ? undefined : readFileSync(ca, 'utf8');
   const hint = 'name another path with --out, or replace it with --force.';
-  // The credential is recorded before its file is written, because an unrecorded one could not be revoked.
-  const { text, issued, target } = await changeAuthority(from, async (authority) => {
-    const made = await issueCredential(authority, { role, name, validMs, ca: certificates });
-    const target = await writeTarget(out, { force, hint });
-    authority.issued.push(made.issued);
-    return { ...made, target };
+  // The credential is recorded before its file is written, because a credential that is not recorded could not be revoked.
+  const { text, issued, target } = await changeAuthority(authorityFolder, async (authority) => {
+    const issuedNow = await issueCredential(authority, { role, name, validMs, ca: certificates });
+    const target = await findWriteTarget(out, { force, hint });
+    authority.issued.push(issuedNow.issued);
+    return { ...issuedNow, target };
   });
   if (target.kind === 'output') {
     print(text.trimEnd());
@@ -48,7 +47,7 @@ export async function issueCredentialFile({
   }
   if (target.kind === 'file') replaceFile(target.path, text);
   else writeStream(target.path, text);
-  const until = issued.expiresAt === undefined ? 'until it is revoked' : `until ${dateOf(issued.expiresAt)}`;
+  const until = issued.expiresAt === undefined ? 'until it is revoked' : `until ${formatDate(issued.expiresAt)}`;
   print(`${out} lets ${name} join as ${role} ${until}. It is a secret.`);
 }
 

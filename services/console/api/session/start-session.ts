@@ -5,7 +5,7 @@ import type { SignInSession } from '../../contract/account.ts';
 import { ApiFailure } from '../api-failure.ts';
 import type { ApiParts } from '../api-parts.ts';
 import { sessionIdOf, setSessionCookie } from './session-cookie.ts';
-import { sessionAnswer } from './signed-in.ts';
+import { toSessionAnswer } from './signed-in.ts';
 
 /**
  * Signs a person in. The session always has a new id, which nobody can have known before (OWASP Session Management Cheat Sheet, "Renew the
@@ -26,5 +26,5 @@ export async function startSession(
   if (sessionId === undefined) throw new ApiFailure(401, 'signed_out', 'You were signed out. Sign in again.');
   setSessionCookie(request, response, sessionId);
   devices.remember(request, response, user);
-  return sessionAnswer(accounts, user, sessionId);
+  return toSessionAnswer(accounts, user, sessionId);
 }

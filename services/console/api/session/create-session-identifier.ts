@@ -5,19 +5,19 @@ import type { SignInSessionStore } from '#shared/accounts/sign-in/session-store.
 import { isCsrfToken } from '#shared/accounts/sign-in/csrf-token.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { isSameOrigin } from '#shared/core/same-origin.ts';
-import type { FactorClaim } from '../second-factor/require-second-factor.ts';
+import type { PersonSession } from '../second-factor/require-second-factor.ts';
 import { sessionIdOf } from './session-cookie.ts';
 
 /**
  * Creates the identification of API requests from pages of the console. Such a request acts as the signed-in person, as if with one of
- * their keys. Every method needs the CSRF token, so that no other page can use the person's budget.
- * @param isDemanded whether a second factor is demanded of the person, see `secondFactorDemand`
+ * their keys. Requests of every method need the CSRF token, so that no other page can use the person's budget.
+ * @param isDemanded whether a second factor is demanded of the person, see `createDemandCheck`
  * @returns undefined for a request without a session or without the token
  * @throws RouterError `permission_denied` for a wrong token or another origin, `invalid_api_key` when the session has ended
  */
-export function sessionIdentity(
+export function createSessionIdentifier(
   sessions: Pick<SignInSessionStore, 'find'>,
-  isDemanded: (claim: FactorClaim) => Promise<boolean>,
+  isDemanded: (claim: PersonSession) => Promise<boolean>,
 ) {
   return async (request: Request): Promise<KeyIdentity | undefined> => {
     const sessionId = sessionIdOf(request);

@@ -1,0 +1,26 @@
+import { findDifferences } from './apply/find-differences.ts';
+import { formatDifference, formatValue } from './apply/print-changes.ts';
+
+/**
+ * Describes a change by the details of its entry in the audit trail: the changed values, such as `limits.costPerDay: 5 → 10` or
+ * `member → admin`, and other details, such as `overlapMs=0`.
+ */
+export function describeChange({ before, after, ...details }: Readonly<Record<string, unknown>>): string {
+  const others = Object.entries(details).flatMap(([name, value]) =>
+    value === null || value === undefined ? [] : [`${name}=${formatDetail(value)}`],
+  );
+  return [...describeValues(before, after), ...others].join(', ') || '-';
+}
+
+function describeValues(before: unknown, after: unknown): string[] {
+  if (isObject(after)) return findDifferences(isObject(before) ? before : undefined, after).map(formatDifference);
+  return before === undefined && after === undefined ? [] : [`${formatValue('', before)} → ${formatValue('', after)}`];
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function formatDetail(value: unknown): string {
+  return isObject(value) && typeof value['name'] === 'string' ? value['name'] : formatValue('', value);
+}
