@@ -185,12 +185,10 @@ export const requestPageSchema = z
 
 export type RequestPage = z.output<typeof requestPageSchema>;
 
-const percentilesSchema = z
-  .object({ p50: z.number(), p95: z.number() })
-  .meta({
-    id: 'Percentiles',
-    description: 'Percentiles in milliseconds. They are estimated, and are off by at most about a tenth.',
-  });
+const percentilesSchema = z.object({ p50: z.number(), p95: z.number() }).meta({
+  id: 'Percentiles',
+  description: 'Percentiles in milliseconds. They are estimated, and are off by at most about a tenth.',
+});
 
 const thingSchema = z.object({
   id: z.string(),
