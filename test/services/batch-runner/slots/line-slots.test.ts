@@ -11,13 +11,13 @@ function open(slots: number, { most = 100, yieldMs = 1_000 } = {}) {
   if (!worker) throw new Error('the pool has no worker');
   const stopped: Job[] = [];
   const over = new Map<Job, () => void>();
-  let claimedAt = 0;
+  let givenAt = 0;
   const dispatcher = {
     dispatch: () => {
       const { promise: finished, resolve } = Promise.withResolvers<unknown>();
       worker.ownJobs += 1;
-      claimedAt += 1;
-      const job = { isOver: false, attempt: { placement: { pool }, claimedAt }, finished } as unknown as Job;
+      givenAt += 1;
+      const job = { isOver: false, attempt: { placement: { pool }, givenAt }, finished } as unknown as Job;
       over.set(job, () => {
         worker.ownJobs -= 1;
         resolve(undefined);
