@@ -186,7 +186,7 @@ describe('a console whose services come and go', () => {
     await here.cluster.ingress.stop();
     const { page } = await openPageAs(here.ada, '/', { origin, look: phone });
     await page.getByText('No requests lately').waitFor();
-    await page.getByText(/The last one began .*(?:ago|now)/).waitFor();
+    await page.getByText(/The last request began .*(?:ago|now)/).waitFor();
     expect(await page.getByText('No requests yet').count()).toBe(0);
     await expectNoViolation(page);
   });

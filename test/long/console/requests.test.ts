@@ -133,7 +133,7 @@ describe('requests in the console', () => {
     await page.getByRole('button', { name: 'Find' }).click();
     const attempts = page.getByRole('list', { name: 'Attempts' });
     const attempt = await attempts.getByRole('listitem').last().innerText();
-    expect(attempt).toMatch(/^\d\. \S+, by an? (?:offer|claim), served it/);
+    expect(attempt).toMatch(/^\d\. \S+, by an? (?:offer|claim), served the request/);
     expect(attempt).toMatch(/In the queue [\d.]+ m?s · .*Answer [\d.]+ m?s/s);
     const course = page.getByRole('figure', { name: 'Course of the request' });
     expect(await course.innerText()).toMatch(/[\d.]+ tokens per second/);
