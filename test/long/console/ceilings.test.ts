@@ -60,7 +60,7 @@ describe('teams and ceilings in the console', () => {
     const { page } = await openPageAs(bob, '/keys');
     await chooseAction(page, name, 'Change');
     const form = page.getByRole('dialog');
-    await form.getByText('Its owner may use: class low at most.').waitFor();
+    await form.getByText('The owner of the key may use: class low at most.').waitFor();
     expect(await form.getByLabel('Dollars a month').isDisabled()).toBe(true);
     await form.getByLabel('Requests a minute').fill('30');
     await form.getByRole('button', { name: 'Save' }).click();
