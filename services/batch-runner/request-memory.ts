@@ -2,7 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { heavyBytes, type HeavyTask } from './heavy-work.ts';
 import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 
-/** The memory reserved for a request and everything that it refers to, and its turn for heavy work. */
+/** Reserves the memory of one request and of everything that it refers to. Also begins and ends the heavy work on it. */
 export class RequestMemory {
   readonly #requestBudget: MemoryBudget;
   readonly #heavyTask: HeavyTask;

@@ -13,7 +13,7 @@ const target = z.strictObject({
   model: z.string().min(1),
   /** Restricts the target to workers of this tier. */
   tier: tier.optional(),
-  /** Weight in the draw that decides which of several neighbouring weighted targets is tried first. */
+  /** Consecutive targets with weights are tried in random order. The chance of a target to be first is proportional to its weight. */
   weight: z.number().positive().optional(),
 });
 
@@ -32,12 +32,12 @@ const rule = z.strictObject({
 /** Rules by purpose and agent type. A rule for the agent type takes precedence over a rule for the purpose. */
 const rules = {
   purposes: z.partialRecord(z.enum(purposes), rule).default({}),
-  /** Rules by the type of the agent that sends the request, as its program names the type. */
+  /** Rules by type of agent. The type is the name that the agent's program gives it. */
   agents: z.record(z.string(), rule).superRefine(checkNames).default({}),
 };
 
 const entry = z.strictObject({
-  /** The targets of requests for this name to which no rule applies, in order; default: the model of this name. */
+  /** The targets of requests that name this model and match no rule, in the order of tries. Default: the model of this name. */
   targets: z.array(target).min(1).optional(),
   ...rules,
   /** Default fields of requests for this name. */
@@ -65,7 +65,7 @@ const auto = z.strictObject({
 
 const fieldName = z.string().min(1);
 
-/** The tool of the tools tier behind a hosted tool. */
+/** Which tool of a tools worker runs a hosted tool, and with which input. */
 const hostedTool = z.strictObject({
   /** The tool's name on the tools tier. */
   tool: z.string().min(1),
@@ -91,7 +91,7 @@ const hostedTools = z.strictObject({
     })
     .optional(),
   web_fetch: hostedTool.optional(),
-  /** MCP servers of the tools workers by the labels that clients use. A label that is not listed is the name of a server. */
+  /** Maps labels that clients use to names of MCP servers of tools workers. A label without an entry is taken for the server's name. */
   mcp: z.record(z.string(), z.string().min(1)).default({}),
   /** Maximum of calls in one answer. A client may request fewer. */
   max_uses: z.number().int().min(1).max(100).default(10),
@@ -134,7 +134,7 @@ function checkReserved(models: object, context: z.RefinementCtx): void {
   }
 }
 
-/** Adds the model of the same name as a target to names without targets. */
+/** Gives each name without targets one target: the model of the same name. */
 function addTargets(models: Record<string, z.output<typeof entry>>) {
   return Object.fromEntries(
     Object.entries(models).map(([name, { targets = [{ model: name }], ...rest }]) => [name, { ...rest, targets }]),
@@ -158,7 +158,7 @@ export const registrySchema = z.strictObject({
   sign_in: signInSchema.prefault({}),
   /** The tools behind hosted tools of requests, such as web search, for models whose upstream does not run these. */
   hosted_tools: hostedTools.prefault({}),
-  /** The models that workers may announce, by the name of their credential: names, or prefixes followed by `*`. */
+  /** The models and tools that workers with a credential may announce, by the credential's name: names, or prefixes followed by `*`. */
   credentials: z
     .record(
       z.string().regex(/^[\w-]{1,64}$/),
@@ -167,7 +167,10 @@ export const registrySchema = z.strictObject({
     .default({}),
   /** URLs of engines for which `rtr up` starts workers, in addition to the engines that it finds. */
   engines: z.array(z.url({ protocol: /^https?$/ })).default([]),
-  /** Environments of the cloud workers that `rtr up` starts, by provider, in addition to providers whose key is set. */
+  /**
+   * Environment variables of cloud workers, by provider. `rtr up` starts a worker for each entry, and for each provider whose key is in its
+   * own environment.
+   */
   providers: z.record(z.string(), z.record(z.string(), z.string())).default({}),
   /** Environments of the CLI workers, by command-line agent; `false` keeps `rtr up` from starting one. */
   clis: z.record(z.string(), z.union([z.literal(false), z.record(z.string(), z.string())])).default({}),

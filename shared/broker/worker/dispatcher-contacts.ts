@@ -29,11 +29,11 @@ export interface DispatcherContactsOptions {
 }
 
 /**
- * Detects within a second that a dispatcher hangs, or that its host has vanished, while the broker still has its subscriptions. Also finds
- * out which frames have arrived.
+ * Detects within a second that a dispatcher hangs, or that its host has vanished. The broker does not show this, because it keeps the
+ * dispatcher's subscriptions for longer. An answered echo request also proves that all frames sent before it have reached the dispatcher.
  *
  * When a worker has sent something to a dispatcher, it also sends an echo request, twice a second at most. The request is a keep-alive for
- * a grant that does not exist; every release answers it at once. If no answer comes within a second, although the broker answers, the
+ * a grant that does not exist, which dispatchers of every version answer at once. If no answer comes within a second, although the broker answers, the
  * dispatcher is silent. It stops being silent when anything comes from it.
  */
 export class DispatcherContacts {
@@ -73,7 +73,7 @@ export class DispatcherContacts {
   /**
    * Handles the answer to an echo request.
    * @param token the last token of the answer's subject
-   * @returns false if the token is that of a grant, so that the message is no such answer
+   * @returns false if the message does not answer an echo request: its token is that of a grant
    */
   onEcho(token: string, { headers }: Pick<Msg, 'headers'>): boolean {
     const [, number, ingress] = /^echo-(\d+)-(.+)$/.exec(token) ?? [];
@@ -121,7 +121,7 @@ export class DispatcherContacts {
     const answerMs = await this.#options.broker.roundTripMs();
     this.#isMarking = false;
     if (answerMs === undefined) return;
-    // The broker keeps the order, so whatever the server sent before its answer has arrived by now.
+    // The broker delivers in order, so whatever it sent before this answer, echoes included, has arrived by now.
     for (const contact of this.#findOverdue(performance.now())) {
       contact.markSilent();
       this.#options.log.warn({ ingress: contact.ingress }, 'ingress is silent: its tickets are set aside');

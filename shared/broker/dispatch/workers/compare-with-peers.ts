@@ -1,17 +1,17 @@
 import type { LiveWorker } from './live-pool.ts';
 import type { Fault, OutcomeAverage } from './outcome-average.ts';
 
-/** Minimum faults in a row for a comparison of faults in a row. */
+/** A shorter run of faults is not compared with the runs of peers. */
 const minFaultsInRow = 3;
-/** The probability up to which so many faults in a row are no accident. */
+/** A run of faults is no accident if a peer would have a run as long with at most this probability. */
 const maxChance = 1e-5;
 
 /** The minimum share of faults that is assumed of the peers, because a few good jobs do not prove that a peer never fails. */
 const minPeerShare = 0.02;
 
 /**
- * A worker that serves some of its jobs stands out if it has had at least `weight` recent jobs, at least `share` of them are faults, and
- * the share of its peers is at most `peerShare`.
+ * A worker that fails often, but not always, stands out if it has had at least `weight` recent jobs, at least `share` of them are faults,
+ * and at most `peerShare` of its peers' jobs are.
  */
 const sickThresholds = { share: 0.5, weight: 10, peerShare: 0.1 };
 
@@ -30,8 +30,8 @@ export function needsComparison(average: OutcomeAverage, fault: Fault, now: numb
 }
 
 /**
- * Whether a worker has faults that its peers do not have: it has so many in a row that a peer would have as many with a probability of at
- * most 1 in 100,000, or at least half of its jobs are faults and few of its peers' jobs are.
+ * Whether a worker has faults that its peers do not have. Either its run of faults is so long that a peer would have such a run with a
+ * probability of at most 1 in 100,000. Or at least half of its jobs are faults, and few of its peers' jobs are.
  */
 export function standsOut(worker: LiveWorker, model: string, fault: Fault, now: number): boolean {
   const average = worker.health.find(model)?.outcomes;
@@ -68,7 +68,7 @@ export function hasFirstTokens(average: OutcomeAverage, now: number): boolean {
   return average.countFirstTokens(now) >= slowThresholds.firstTokens;
 }
 
-/** Collects a value from each other worker of the pool that has such a value and is not ejected with the model. */
+/** Collects a value from the other workers of the pool, except from those that have no value or are ejected for this model. */
 function collectFromPeers(
   worker: LiveWorker,
   model: string,

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** Computes a worker's number of 32 bits for `rendezvousScore`, the same on every dispatcher. */
+/** Computes the `point` of a worker for `computeRendezvousScore`: 32 bits, the same on every dispatcher. */
 export function computeRendezvousPoint(workerId: string): number {
   return hash('sha256', workerId, 'buffer').readUInt32LE();
 }
