@@ -33,8 +33,8 @@ export interface DispatcherContactsOptions {
  * dispatcher's subscriptions for longer. An answered echo request also proves that all frames sent before it have reached the dispatcher.
  *
  * When a worker has sent something to a dispatcher, it also sends an echo request, twice a second at most. The request is a keep-alive for
- * a grant that does not exist, which dispatchers of every version answer at once. If no answer comes within a second, although the broker answers, the
- * dispatcher is silent. It stops being silent when anything comes from it.
+ * a grant that does not exist, which dispatchers of every version answer at once. If no answer comes within a second, although the broker
+ * answers, the dispatcher is silent. It stops being silent when anything comes from it.
  */
 export class DispatcherContacts {
   readonly #options: DispatcherContactsOptions;
