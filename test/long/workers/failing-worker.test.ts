@@ -66,7 +66,7 @@ describe('a worker whose upstream fails', () => {
     await until(async () => {
       expect(await ask(model, bad)).toContain('"error"');
       // A further request that fails would double the wait for the probe: the heartbeat may be on its way.
-      return until(() => heartbeat(tier)?.reason === failing, 300).then(
+      return until(() => heartbeat(tier)?.reason === failing, 1_500).then(
         () => true,
         () => false,
       );
