@@ -1,21 +1,10 @@
 import { RunLaterError } from '#shared/background/background-worker.ts';
 import { findStopReason, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
-import type { LineResult } from '#shared/accounts/batches/line-result.ts';
 import type { Slice } from '#shared/accounts/batches/slice.ts';
 import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
-import type { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import type { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
-import { RouterError } from '#shared/core/errors.ts';
 import type { Sealer } from '#shared/core/seal.ts';
-import type { BackgroundIdentities } from '../lines/background-identities.ts';
-import { LineCharge } from '../lines/line-charge.ts';
-import { LineMemory } from '../lines/line-memory.ts';
-import { recordThroughOutage } from '../lines/record-through-outage.ts';
 import { heavyBytes } from '../heavy-work.ts';
-import { readLine } from '../lines/read-line.ts';
-import { storeResult, type StoredResult } from '../lines/store-result.ts';
-import { runLine, type LineEnd, type LineRequest, type LineStops, type RunLineParts } from '../lines/run-line.ts';
-import type { Answer } from '../lines/answer-sink.ts';
 import type { ParkedBatches } from '../slots/parked-batches.ts';
 import type { SliceJob } from '#shared/background/batch-jobs.ts';
 import { findBatchFormats, type BatchFormats } from '#shared/formats/batches/find-batch-formats.ts';
@@ -23,6 +12,7 @@ import type { BatchDependencies } from './batch-dependencies.ts';
 import { BatchWatch } from './batch-watch.ts';
 import { endSlice } from './end-slice.ts';
 import { readInputLines, type InputLine } from './read-input-lines.ts';
+import { maxPauseMs, runSliceLine, type SliceLineParts } from './run-slice-line.ts';
 import type { RunningLines } from './running-lines.ts';
 import { SliceSlot, type SlicePause } from './slice-slot.ts';
 import { NoRoomError, storeOrPause } from './store-or-pause.ts';
@@ -33,20 +23,10 @@ const stoppingMs = 100;
 /** Milliseconds after which a slice is processed again when there was no memory for its line. */
 const shortOfMemoryMs = 2_000;
 
-/** Longest time in milliseconds between two checks whether an exhausted limit allows requests again. */
-const maxPauseMs = 30_000;
-
-export interface RunSliceParts extends BatchDependencies {
-  lineParts: RunLineParts;
+export interface RunSliceParts extends BatchDependencies, Omit<SliceLineParts, 'files'> {
   parked: ParkedBatches;
   runningLines: RunningLines;
-  identities: BackgroundIdentities;
-  ledger: Pick<UsageLedger, 'createEntry'>;
   ownerKeys: Pick<OwnerKeys, 'storeSealer'>;
-  /** Aborts when the runner stops. */
-  stopping: AbortSignal;
-  /** Called for every line that this runner has run; `isFirst` is false if the line had a result already. */
-  countLine: (outcome: 'succeeded' | 'errored', isFirst: boolean) => void;
 }
 
 interface RunningSlice {
@@ -171,7 +151,7 @@ async function runRemainingLines(
     };
     const run = async (): Promise<void> => {
       try {
-        const end = await runAndRecordLine(parts, runningSlice, watch, line, text, stops, callbacks);
+        const end = await runSliceLine(parts, runningSlice, watch, line, text, stops, callbacks);
         if (end?.kind !== 'pause') return;
         pauseMs = Math.min(end.ms, maxPauseMs);
         halt.abort();
@@ -210,98 +190,4 @@ async function runRemainingLines(
   sliceSlot.close();
   if (failure !== undefined) throw failure;
   return pauseMs === undefined ? sliceSlot.leaveMs : parked.block(batch.id, number, pauseMs);
-}
-
-async function runAndRecordLine(
-  parts: RunSliceParts,
-  { batch, formats, number, sealer, reservedBytes }: RemainingLines,
-  watch: Pick<BatchWatch, 'endPause' | 'readRecord'>,
-  line: number,
-  { bytes, number: numberInInput, heavyTask }: InputLine,
-  stops: LineStops,
-  callbacks: Pick<LineRequest, 'onPlaced' | 'onRun' | 'onWait' | 'onGoOn'>,
-): Promise<LineEnd | undefined> {
-  const { batches, lineParts, ledger } = parts;
-  const { operation } = formats;
-  const requestId = `${batch.id}_${number}_${line}`;
-  const place = { id: batch.id, slice: number, line };
-  const read = await readLine(formats.batch, bytes, batch.endpoint, heavyTask);
-  const { customId } = read;
-  const run = async (): Promise<LineEnd> => {
-    if ('error' in read) return endOfUnreadableLine(lineParts, read.error);
-    const identity = await parts.identities.find(batch.key);
-    if (!identity) return cancelForLostKey(parts, batch, watch);
-    const request = { requestId, place, format: formats.line, operation, identity, body: read.body, heavyTask };
-    return runLine(lineParts, { ...request, reservedBytes, knownModel: batch.knownModel, ...callbacks }, stops);
-  };
-  const end = await run();
-  if (end.kind !== 'over') return end;
-  const { answer, charge, memory } = end;
-  let stored: StoredResult | undefined;
-  try {
-    const isHeavy = 'text' in answer && answer.text.length >= heavyBytes;
-    const refusal = isHeavy ? await heavyTask.begin() : undefined;
-    const finalAnswer = refusal ? { error: refusal } : answer;
-    const result = toLineResult(formats, { customId, requestId, line: numberInInput }, finalAnswer);
-    stored = await storeResult(parts, batch.owner, result, sealer);
-    heavyTask.end();
-    const { result: storable } = stored;
-    const record = () => batches.recordLine(place, storable, charge.usage, ledger.createEntry(charge.records));
-    const isFirst = await recordThroughOutage(record, parts.stopping);
-    if (isFirst) charge.commit();
-    parts.countLine(result.outcome, isFirst);
-    if (isFirst && watch.endPause()) await batches.setPause(batch.id, undefined);
-  } catch (error) {
-    if (!isStoreFull(error)) throw error;
-    return { kind: 'pause', ms: maxPauseMs, reason: error.message };
-  } finally {
-    heavyTask.end();
-    charge.release();
-    memory.release();
-    await stored?.discard();
-  }
-  return end;
-}
-
-interface NamedLine {
-  customId: string;
-  requestId: string;
-  /** Number of the line in the input, from 1, blank lines counted. */
-  line: number;
-}
-
-function toLineResult(
-  { batch, line: format }: BatchFormats,
-  { customId, requestId, line }: NamedLine,
-  answer: Answer,
-): LineResult {
-  if ('text' in answer) return { outcome: 'succeeded', text: batch.toAnswerLine(customId, requestId, answer.text) };
-  const text = batch.toErrorLine(customId, requestId, format.errorAnswer(answer.error, requestId));
-  const { code } = answer.error;
-  return { outcome: 'errored', text, error: { code, line } };
-}
-
-/** Returns whether an error means that the store has no room for a result. The line runs again once there is room. */
-function isStoreFull(error: unknown): error is RouterError {
-  return error instanceof RouterError && error.code === 'storage_full';
-}
-
-function endOfUnreadableLine({ limits, priceOf, answerBudget }: RunLineParts, error: RouterError): LineEnd {
-  return {
-    kind: 'over',
-    answer: { error },
-    charge: new LineCharge(limits, priceOf),
-    memory: new LineMemory(answerBudget),
-  };
-}
-
-/** Cancels a batch whose key was revoked or has expired, or whose owner was blocked, and stops its slice. */
-async function cancelForLostKey(
-  { batches, log }: Pick<RunSliceParts, 'batches' | 'log'>,
-  { id, key }: BatchRecord,
-  watch: Pick<BatchWatch, 'readRecord'>,
-): Promise<LineEnd> {
-  if (await batches.cancel(id)) log.info({ batch: id, key }, 'a batch is cancelled: its key may not be used any more');
-  await watch.readRecord();
-  return { kind: 'stopped' };
 }

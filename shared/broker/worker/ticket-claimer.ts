@@ -67,7 +67,7 @@ export class TicketClaimer {
   onTicket({ data, subject }: Msg, ackSubject: string): void {
     const { contract, contacts, countFreeSlots } = this.#options;
     const hasFreeSlot = countFreeSlots() > 0;
-    // The slot is reserved before the puller hears of the ticket, because the puller may then pull more tickets.
+    // The slot is reserved before the puller is told of the ticket, because the puller may then pull more tickets.
     this.#addClaims(1);
     const isOfOwnPool = this.puller.onTicket(subject);
     const ticket = decodeTicket(data);
