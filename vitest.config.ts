@@ -17,6 +17,7 @@ const settings = {
 /** Long tests that measure, or take the whole machine. */
 const alone = [
   'test/long/{bench,chaos,key-verifier-flood}.test.ts',
+  'test/long/batches/{live-requests,live-tail}.test.ts',
   'test/long/broker/{many,slow-worker}.test.ts',
   'test/long/ingress/{hard-times,idempotent-requests,sick-engine,stopped-ingress,unread-clients}.test.ts',
   'test/long/continuation/*.test.ts',
@@ -47,7 +48,7 @@ export default defineConfig({
           include: ['test/long/**/*.test.ts'],
           exclude: alone,
           testTimeout: 300_000,
-          maxWorkers: 5,
+          maxWorkers: 6,
         },
       },
       {
