@@ -48,7 +48,7 @@ export default defineConfig({
           include: ['test/long/**/*.test.ts'],
           exclude: alone,
           testTimeout: 300_000,
-          maxWorkers: 6,
+          maxWorkers: 4,
         },
       },
       {
