@@ -1,7 +1,7 @@
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import { isFailing } from '#shared/broker/contract/announcement.ts';
 import { onIngressStats, type EjectedWorker } from '#shared/broker/contract/ingress-stats.ts';
-import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LiveWorker } from '#shared/broker/dispatch/workers/live-worker.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 
 /** Milliseconds without stats after which the ejected workers that an ingress has published are forgotten. */
@@ -92,7 +92,7 @@ export class WorkerView {
     for (const [id, { at }] of this.#lost) if (maybeAlive.has(id) || now - at > lostKeptMs) this.#lost.delete(id);
     return {
       alive: workers
-        .filter(({ proofOfLife: life }) => now - life.provenAt < provenMs)
+        .filter(({ provenAliveAt }) => now - provenAliveAt < provenMs)
         .map((worker) => ({
           ...toWorkerProcess(worker),
           trouble: findTrouble(worker, ejected.get(worker.id)?.at(-1)),

@@ -1,5 +1,5 @@
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
-import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LiveWorker } from '#shared/broker/dispatch/workers/live-worker.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 

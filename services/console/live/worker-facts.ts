@@ -1,5 +1,5 @@
 import { isFailing } from '#shared/broker/contract/announcement.ts';
-import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LiveWorker } from '#shared/broker/dispatch/workers/live-worker.ts';
 import type { PastEjection } from '#shared/broker/dispatch/workers/worker-health.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import type { LiveWorkerFacts, WorkerState } from '../contract/live.ts';

@@ -1,4 +1,5 @@
-import type { LiveWorker, Loss } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { Loss } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LiveWorker } from '#shared/broker/dispatch/workers/live-worker.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import type { GoneWorker } from '../contract/live.ts';
 import { countBusySlots, toUnixMs, findState } from './worker-facts.ts';

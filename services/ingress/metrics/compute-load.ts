@@ -1,4 +1,4 @@
-import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LiveWorker } from '#shared/broker/dispatch/workers/live-worker.ts';
 import type { IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 

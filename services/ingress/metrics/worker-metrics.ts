@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 import { isFailing } from '#shared/broker/contract/announcement.ts';
-import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LiveWorker } from '#shared/broker/dispatch/workers/live-worker.ts';
 import { tiers } from '#shared/core/tier.ts';
 
 type MeasuredWorker = Pick<LiveWorker, 'id' | 'announcement' | 'ownJobs' | 'otherJobs' | 'health'>;

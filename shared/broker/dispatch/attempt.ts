@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { FrameKind } from '../contract/subjects.ts';
 import type { PartialAnswer } from './partial-answers.ts';
-import type { LiveWorker, Placement } from './workers/live-pool.ts';
+import type { Placement } from './workers/live-pool.ts';
+import type { LiveWorker } from './workers/live-worker.ts';
 
 /** Minimum milliseconds between two requests for missing frames. */
 const retransmitIntervalMs = 500;
@@ -87,7 +88,7 @@ export class Attempt {
     this.#firstFrameAt ??= now;
     if (kind !== 'x') this.#isConfirmed = true;
     this.#lastFrameAt = now;
-    this.worker.lastFrameAt = now;
+    this.worker.recordFrame(now);
     if (kind === 'k') return;
     this.#nextSeq += 1;
     if (kind === 'd' || kind === 'e') this.#firstDataAt ??= now;

@@ -24,7 +24,8 @@ import type { Timeouts } from './sweep/find-exceeded-timeout.ts';
 import { JobSweep } from './sweep/job-sweep.ts';
 import { WaitingJobReviewer } from './waiting-job-reviewer.ts';
 import { WorkerLink } from './worker-link.ts';
-import type { LiveWorker, Loss } from './workers/live-pool.ts';
+import type { Loss } from './workers/live-pool.ts';
+import type { LiveWorker } from './workers/live-worker.ts';
 import type { LiveWorkers } from './workers/live-workers.ts';
 import { OutcomeJudge } from './workers/outcome-judge.ts';
 

@@ -121,7 +121,7 @@ export class JobEndings {
     const { attempt } = job;
     if (!attempt) return;
     const message = 'The worker fell silent in the middle of the answer.';
-    if (attempt.worker.proofOfLife.provenAt > attempt.lastFrameAt) this.onWorkerLost(job, message);
+    if (attempt.worker.provenAliveAt > attempt.lastFrameAt) this.onWorkerLost(job, message);
     else this.onWorkerDied(job, undefined, message);
   }
 
@@ -153,7 +153,7 @@ export class JobEndings {
   onWorkerDisconnected(job: Job): void {
     const { attempt, workersToAvoid } = job;
     if (!attempt || !this.#mayMove(job) || this.#dependencies.deaths.hasDeath(job)) return;
-    attempt.worker.getsNoOffers = true;
+    attempt.worker.stopOffers();
     if (job.findPlacements(new Set(workersToAvoid).add(attempt.worker.id)).length > 0) this.onWorkerDied(job, 'closed');
   }
 

@@ -5,7 +5,8 @@ import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 import type { McpAccountLink, UnreadLists } from '../contract/job-contract.ts';
-import type { LiveWorker, Placement } from './workers/live-pool.ts';
+import type { Placement } from './workers/live-pool.ts';
+import type { LiveWorker } from './workers/live-worker.ts';
 
 /**
  * A turn of an agent session, with the key that sent it, and the person or team that owns the key. `user` is empty if no person owns the

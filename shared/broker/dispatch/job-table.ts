@@ -31,8 +31,7 @@ export class JobTable {
 
   /** Records that a job is granted or offered to the attempt's worker. */
   recordAttempt(job: Job, { grant, worker, placement }: Attempt): void {
-    worker.ownJobs += 1;
-    worker.health.find(placement.model)?.recordJob(grant);
+    worker.take(grant, placement.model);
     this.#jobsByGrant.set(grant, job);
   }
 
@@ -40,8 +39,7 @@ export class JobTable {
   endAttempt({ attempt }: Job): void {
     if (!attempt || !this.#jobsByGrant.delete(attempt.grant)) return;
     const { worker, placement, grant } = attempt;
-    worker.ownJobs -= 1;
-    worker.health.find(placement.model)?.recordJobEnd(grant);
+    worker.release(grant, placement.model);
   }
 
   delete(job: Job): void {

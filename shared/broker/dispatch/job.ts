@@ -16,7 +16,8 @@ import { StreamContinuation } from './continuation/stream-continuation.ts';
 import type { ContinuationFailure } from '#shared/core/cannot-continue.ts';
 import { JobTickets } from './queue/job-tickets.ts';
 import { FailedWorkers } from './claims/failed-workers.ts';
-import { noWorkers, type LiveWorker, type Placement } from './workers/live-pool.ts';
+import { noWorkers, type Placement } from './workers/live-pool.ts';
+import type { LiveWorker } from './workers/live-worker.ts';
 
 /** One request on its way through the cluster. Times are milliseconds of `performance.now()`. */
 export class Job {

@@ -5,7 +5,7 @@ import { encodeTicket } from '../contract/ticket.ts';
 import type { Broker } from '../connection/connect-broker.ts';
 import type { Attempt } from './attempt.ts';
 import type { Job } from './job.ts';
-import type { LiveWorker } from './workers/live-pool.ts';
+import type { LiveWorker } from './workers/live-worker.ts';
 
 const emptyBytes = Buffer.alloc(0);
 

@@ -15,9 +15,9 @@ import {
   hasWorkerBesides,
   noWorkers,
   type LivePool,
-  type LiveWorker,
   type Placement,
 } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LiveWorker } from '#shared/broker/dispatch/workers/live-worker.ts';
 import { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { startWorker, type Worker } from '#shared/broker/worker/start-worker.ts';
 import type { WorkerOptions } from '#shared/broker/worker/worker-options.ts';
@@ -182,7 +182,7 @@ export async function untilOffersAreTaken({ broker, workers }: Pick<TestIngress,
   };
   await Promise.all(Array.from(workers.workers(), (worker) => until(() => takesOffer(worker))));
   subscription.unsubscribe();
-  await until(() => [...workers.workers()].every((worker) => !worker.getsNoOffers));
+  await until(() => [...workers.workers()].every((worker) => worker.getsOffers));
 }
 
 /** Whether a frame of a job has arrived: until then an offered job counts as not begun, and not as an attempt. */

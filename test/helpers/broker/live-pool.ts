@@ -1,9 +1,7 @@
 import type { ModelInfo, ToolInfo } from '#shared/broker/contract/announcement.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
-import { computeRendezvousPoint } from '#shared/broker/dispatch/workers/rendezvous.ts';
-import { WorkerHealth } from '#shared/broker/dispatch/workers/worker-health.ts';
+import { LiveWorker } from '#shared/broker/dispatch/workers/live-worker.ts';
 import type { Tier } from '#shared/core/tier.ts';
-import { ProofOfLife } from '#shared/broker/dispatch/workers/proof-of-life.ts';
 
 /** The announced facts of a worker of a pool. */
 export interface WorkerFacts {
@@ -40,23 +38,8 @@ export function livePool(facts: PoolFacts, workers: WorkerFacts[]): LivePool {
   };
   for (const { id: worker, slots = 2, busy = 0, accepting = true, startedAt = 0 } of workers) {
     const announced = { v: 1 as const, worker, tier, pool, formats, models, tools, slots, version: '0' };
-    live.workers.add({
-      id: worker,
-      affinityPoint: computeRendezvousPoint(worker),
-      address: { tier, credentialName: 'open', worker },
-      announcement: { ...announced, busy, accepting, startedAt },
-      pool: live,
-      announcementBytes: Buffer.alloc(0),
-      announcedBusy: 0,
-      joinedAt: 0,
-      lastHeartbeatAt: 0,
-      proofOfLife: new ProofOfLife(),
-      lastFrameAt: 0,
-      ownJobs: 0,
-      otherJobs: busy,
-      getsNoOffers: false,
-      health: new WorkerHealth(),
-    });
+    const address = { tier, credentialName: 'open', worker };
+    live.workers.add(new LiveWorker(address, { ...announced, busy, accepting, startedAt }, Buffer.alloc(0), live));
   }
   return live;
 }

@@ -1,5 +1,6 @@
 import type { Job } from '../job.ts';
-import { countFreeSlots, type LiveWorker, type Placement } from '../workers/live-pool.ts';
+import { countFreeSlots, type Placement } from '../workers/live-pool.ts';
+import type { LiveWorker } from '../workers/live-worker.ts';
 import { chooseWorker } from './choose-worker.ts';
 import { findOpenPlacements } from './placements.ts';
 

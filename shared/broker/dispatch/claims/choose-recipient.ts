@@ -1,5 +1,6 @@
 import type { Job } from '../job.ts';
-import { isLeftOut, hasWorkerBesides, noWorkers, type LiveWorker } from '../workers/live-pool.ts';
+import { hasWorkerBesides, noWorkers } from '../workers/live-pool.ts';
+import type { LiveWorker } from '../workers/live-worker.ts';
 
 /** Where a ticket can be sent, and how. */
 export interface Recipient {
@@ -23,18 +24,10 @@ export function chooseRecipient(job: Job, mayTake: (worker: LiveWorker) => boole
     const workersToAvoid = hasWorkerBesides(pool, job.workersToAvoid) ? job.workersToAvoid : noWorkers;
     for (const worker of pool.workers) {
       const { offersAt } = worker.announcement;
-      if (offersAt === undefined || !hasFreeSlot(worker) || workersToAvoid.has(worker.id)) continue;
-      if (isLeftOut(worker, placement.model, now) || !mayTake(worker)) continue;
+      if (offersAt === undefined || worker.freeSlots <= 0 || workersToAvoid.has(worker.id)) continue;
+      if (!worker.isAvailable(placement.model, now) || !mayTake(worker)) continue;
       recipients.push({ subject: offersAt, v: pool.contract });
     }
   }
   return recipients[Math.floor(Math.random() * recipients.length)];
-}
-
-function hasFreeSlot({
-  announcement,
-  ownJobs,
-  otherJobs,
-}: Pick<LiveWorker, 'announcement' | 'ownJobs' | 'otherJobs'>): boolean {
-  return announcement.accepting && announcement.slots > ownJobs + otherJobs;
 }

@@ -1,6 +1,7 @@
 import { isProbing } from '../../contract/announcement.ts';
 import { countTicketSlots } from '../../contract/pull.ts';
-import { isLeftOut, type LiveWorker, type Placement } from '../workers/live-pool.ts';
+import type { Placement } from '../workers/live-pool.ts';
+import type { LiveWorker } from '../workers/live-worker.ts';
 import { computeRendezvousScore } from '../workers/rendezvous.ts';
 
 /** The share of its slots up to which a worker always gets the requests of its conversations, however idle the other workers are. */
@@ -40,7 +41,7 @@ export function chooseWorker(
   let busy = 1;
   for (const { pool, model } of placements) {
     for (const worker of pool.workers) {
-      if (!worker.announcement.accepting || avoid.has(worker.id) || isLeftOut(worker, model, now)) continue;
+      if (avoid.has(worker.id) || !worker.isAvailable(model, now)) continue;
       slots += worker.announcement.slots;
       busy += worker.ownJobs + worker.otherJobs;
       if (canGetOffer(worker) && mayTake(worker)) (isProbing(worker.announcement) ? probing : ableWorkers).push(worker);
@@ -63,11 +64,8 @@ export function chooseWorker(
 
 type FirstTokenMs = (worker: LiveWorker) => number | undefined;
 
-function canGetOffer(worker: LiveWorker): boolean {
-  const { announcement, getsNoOffers } = worker;
-  return (
-    announcement.offersAt !== undefined && !getsNoOffers && countSpareSlots(worker) > countTicketSlots(announcement)
-  );
+function canGetOffer({ getsOffers, freeSlots, announcement }: LiveWorker): boolean {
+  return announcement.offersAt !== undefined && getsOffers && freeSlots > countTicketSlots(announcement);
 }
 
 /**
@@ -110,9 +108,5 @@ function chooseBetterOfTwo(able: readonly LiveWorker[], firstTokenMs: FirstToken
   const [ms, msOfOther] = [firstTokenMs(one), firstTokenMs(other)];
   // If the time of one worker is unknown, the free slots decide.
   const slower = ms === undefined || msOfOther === undefined ? 1 : (ms + toleranceMs) / (msOfOther + toleranceMs);
-  return countSpareSlots(other) * slower > countSpareSlots(one) ? other : one;
-}
-
-function countSpareSlots({ announcement, ownJobs, otherJobs }: LiveWorker): number {
-  return announcement.slots - otherJobs - ownJobs;
+  return other.freeSlots * slower > one.freeSlots ? other : one;
 }

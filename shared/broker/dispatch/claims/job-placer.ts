@@ -11,7 +11,8 @@ import type { JobTable } from '../job-table.ts';
 import type { JetStreamProxy } from '../queue/jetstream-proxy.ts';
 import type { Tickets } from '../queue/tickets.ts';
 import type { WorkerLink } from '../worker-link.ts';
-import type { LiveWorker, Placement } from '../workers/live-pool.ts';
+import type { Placement } from '../workers/live-pool.ts';
+import type { LiveWorker } from '../workers/live-worker.ts';
 import type { LiveWorkers } from '../workers/live-workers.ts';
 import { chooseOffer, type Offer } from './choose-offer.ts';
 import { chooseRecipient } from './choose-recipient.ts';
@@ -103,7 +104,7 @@ export class JobPlacer {
     const { attempt } = job;
     // A worker that has confirmed the job cannot refuse it any more.
     if (!attempt?.isOffered || attempt.isConfirmed) return;
-    attempt.worker.getsNoOffers = true;
+    attempt.worker.stopOffers();
     this.#dependencies.jobs.endAttempt(job);
     job.recordRefusal();
     this.place(job);

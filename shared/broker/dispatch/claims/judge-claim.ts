@@ -1,5 +1,6 @@
 import type { Job } from '../job.ts';
-import { isLeftOut, hasWorkerBesides, type LiveWorker, type Placement } from '../workers/live-pool.ts';
+import { hasWorkerBesides, type Placement } from '../workers/live-pool.ts';
+import type { LiveWorker } from '../workers/live-worker.ts';
 
 /**
  * A dispatcher's decision on a claim: the placement to grant, or the reason of a refusal (see `ClaimAnswer`). An ejected worker gets the
@@ -26,5 +27,5 @@ export function judgeClaim(job: Job | undefined, worker: LiveWorker | undefined,
   const placement = ticket?.placement ?? job.findPlacements(job.workersToAvoid).find((each) => each.pool === pool);
   // The worker's pool can no longer serve the job. The job waits with its other tickets, or gets new ones.
   if (!placement) return 'gone';
-  return isLeftOut(worker, placement.model) ? 'ejected' : placement;
+  return worker.isLeftOut(placement.model, performance.now()) ? 'ejected' : placement;
 }

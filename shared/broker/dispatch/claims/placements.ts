@@ -28,9 +28,9 @@ export function rankPlacements(job: Job): Placement[] {
  */
 function hasHealthyWorker({ workers }: LivePool, model: string, workersToAvoid: ReadonlySet<string>): boolean {
   const now = performance.now();
-  for (const { id, announcement, health } of workers) {
-    if (!announcement.accepting || health.isEjected(model) || workersToAvoid.has(id)) continue;
-    const average = health.find(model)?.outcomes;
+  for (const worker of workers) {
+    if (!worker.isHealthy(model) || workersToAvoid.has(worker.id)) continue;
+    const average = worker.health.find(model)?.outcomes;
     if (!average || average.faultsInRow('failure') + average.faultsInRow('refusal') > 0) continue;
     if (average.computeWeight(now) >= 0.5) return true;
   }

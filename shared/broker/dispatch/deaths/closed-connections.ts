@@ -1,6 +1,6 @@
 import type { Msg } from '@nats-io/transport-node';
 import { noResponders, type Broker } from '../../connection/connect-broker.ts';
-import type { LiveWorker } from '../workers/live-pool.ts';
+import type { LiveWorker } from '../workers/live-worker.ts';
 
 /** Milliseconds without a frame of a worker that has jobs, after which the broker is asked whether the worker is connected. */
 const quietMs = 250;

@@ -1,5 +1,5 @@
 import type { Attempt } from '../attempt.ts';
-import type { LiveWorker } from '../workers/live-pool.ts';
+import type { LiveWorker } from '../workers/live-worker.ts';
 
 /**
  * Milliseconds between two heartbeats, plus a margin. If a dead worker's last heartbeat came longer than this before an offer, the worker

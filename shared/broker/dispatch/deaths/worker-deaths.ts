@@ -43,7 +43,7 @@ export class WorkerDeaths {
     if (!death) return false;
     const { id, announcement } = death.worker;
     const known = this.#workers.get(id);
-    return known?.announcement.startedAt !== announcement.startedAt || known.proofOfLife.provenAt <= death.at;
+    return known?.announcement.startedAt !== announcement.startedAt || known.provenAliveAt <= death.at;
   }
 
   /** Whether the heartbeats of any worker arrive now. If none do, the silence of one worker proves nothing. */

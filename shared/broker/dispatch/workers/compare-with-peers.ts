@@ -1,4 +1,4 @@
-import type { LiveWorker } from './live-pool.ts';
+import type { LiveWorker } from './live-worker.ts';
 import type { Fault, OutcomeAverage } from './outcome-average.ts';
 
 /** A shorter run of faults is not compared with the runs of peers. */

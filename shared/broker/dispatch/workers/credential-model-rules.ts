@@ -1,7 +1,7 @@
 import type { ModelInfo } from '../../contract/announcement.ts';
 import { openCredentialName, type WorkerAddress } from '../../contract/worker-address.ts';
 import { KnownNames } from './known-names.ts';
-import type { LiveWorker } from './live-pool.ts';
+import type { LiveWorker } from './live-worker.ts';
 
 /** The models and tools that workers may serve, by the name of their credential: names, or beginnings of names followed by `*`. */
 export type CredentialEntries = Readonly<

@@ -2,7 +2,7 @@ import type { ToolInfo } from '../../contract/announcement.ts';
 import { contentName } from '../../contract/server-content.ts';
 import { openCredentialName, type WorkerAddress } from '../../contract/worker-address.ts';
 import { KnownNames } from './known-names.ts';
-import type { LiveWorker } from './live-pool.ts';
+import type { LiveWorker } from './live-worker.ts';
 import { findEntry, matchesAny, type CredentialEntries } from './credential-model-rules.ts';
 
 /** Maximum remembered names. */

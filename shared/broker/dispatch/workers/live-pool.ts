@@ -1,45 +1,6 @@
-import type { Announcement, ModelInfo, ToolInfo } from '../../contract/announcement.ts';
 import type { Tier } from '#shared/core/tier.ts';
-import type { WorkerAddress } from '../../contract/worker-address.ts';
-import type { ProofOfLife } from './proof-of-life.ts';
-import type { WorkerHealth } from './worker-health.ts';
-
-/** A worker that sends heartbeats. Times are milliseconds of `performance.now()`. */
-export interface LiveWorker {
-  /** The worker's name in the whole cluster, see `formatWorkerId`. */
-  id: string;
-  /** The worker's number for affinity, see `computeRendezvousPoint`. */
-  affinityPoint: number;
-  /** The worker's address. The broker has checked it, so no worker can act for another one. */
-  address: WorkerAddress;
-  announcement: Announcement;
-  pool: LivePool;
-  /** The announcement as it came. An announcement with the same bytes need not be parsed. */
-  announcementBytes: Buffer;
-  /** Slots in use according to the announcement as it came. `announcement.busy` changes with each heartbeat. */
-  announcedBusy: number;
-  /**
-   * When this dispatcher first saw the worker, or saw it again after a loss. For a worker that was there before the dispatcher, that is
-   * shortly after the dispatcher's start.
-   */
-  joinedAt: number;
-  /** When the last heartbeat came, or `SilenceCheck` reset the silence of all workers. */
-  lastHeartbeatAt: number;
-  proofOfLife: ProofOfLife;
-  /** When the last frame came from the worker. A worker that sends frames is alive. */
-  lastFrameAt: number;
-  /** The number of jobs that this dispatcher has granted or offered to the worker, and that have not ended. */
-  ownJobs: number;
-  /** The number of the worker's jobs of other dispatchers, according to its last heartbeat. */
-  otherJobs: number;
-  /**
-   * Whether the worker gets no offers until its next heartbeat, because it has refused an offer since the last heartbeat, or its heartbeat
-   * is late.
-   */
-  getsNoOffers: boolean;
-  /** What this dispatcher knows from the outcomes of the worker's jobs: its ejections, and its times to the first token. */
-  health: WorkerHealth;
-}
+import type { ModelInfo, ToolInfo } from '../../contract/announcement.ts';
+import type { LiveWorker } from './live-worker.ts';
 
 /** A group of interchangeable workers: the unit from which a request's lanes are chosen. */
 export interface LivePool {
@@ -89,26 +50,8 @@ export const noWorkers: ReadonlySet<string> = new Set();
  */
 export function countFreeSlots(pool: LivePool, model?: string): number {
   let free = -pool.waiting;
-  for (const { announcement, ownJobs, otherJobs, health } of pool.workers) {
-    if (announcement.accepting && !health.isEjected(model))
-      free += Math.max(0, announcement.slots - otherJobs - ownJobs);
-  }
+  for (const worker of pool.workers) if (worker.isHealthy(model)) free += Math.max(0, worker.freeSlots);
   return free;
-}
-
-/** Returns the number of a worker's jobs of other dispatchers: the busy slots that it reports, minus this dispatcher's jobs. */
-export function countOtherJobs({ announcement, ownJobs }: LiveWorker): number {
-  return Math.max(0, announcement.busy - ownJobs);
-}
-
-/**
- * Whether a worker gets no job with a model: it is ejected, no probe is due, and its pool has another worker that takes such jobs. If there
- * is no other worker, an ejected one is better than none.
- */
-export function isLeftOut({ health, pool }: LiveWorker, model: string, now = performance.now()): boolean {
-  if (health.mayTake(model, now)) return false;
-  for (const peer of pool.workers) if (peer.announcement.accepting && !peer.health.isEjected(model)) return true;
-  return false;
 }
 
 /** Whether a pool has a model or tool with this name. */

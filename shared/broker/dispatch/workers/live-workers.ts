@@ -13,15 +13,13 @@ import {
 import { parseWorkerAddress, formatWorkerId, type WorkerAddress } from '../../contract/worker-address.ts';
 import { AnnouncementReader } from './announcement-reader.ts';
 import { AnnouncementRequests } from './announcement-requests.ts';
-import { countOtherJobs, lossTexts, servesName, type LivePool, type LiveWorker, type Loss } from './live-pool.ts';
+import { lossTexts, servesName, type LivePool, type Loss } from './live-pool.ts';
 import { LivePools } from './live-pools.ts';
 import { CredentialModelRules, type CredentialEntries } from './credential-model-rules.ts';
 import { CredentialUsage, type WorkerShare } from './credential-usage.ts';
-import { ProofOfLife } from './proof-of-life.ts';
-import { computeRendezvousPoint } from './rendezvous.ts';
 import { SilenceCheck } from './silence-check.ts';
 import { CredentialToolRules } from './credential-tool-rules.ts';
-import { WorkerHealth } from './worker-health.ts';
+import { LiveWorker } from './live-worker.ts';
 
 /** Maximum workers. Further workers on the broker are ignored, with a log line. */
 const maxWorkers = 10_000;
@@ -146,7 +144,7 @@ export class LiveWorkers {
     const heartbeat = decodeShortHeartbeat(payload);
     const sender = heartbeat && this.#bySubject.get(subject);
     // Nearly all heartbeats are handled here: thousands each second in a large cluster.
-    if (sender && sender.announcement.digest === heartbeat.digest) return this.#recordHeartbeat(sender, heartbeat.busy);
+    if (sender && sender.announcement.digest === heartbeat.digest) return sender.recordHeartbeat(heartbeat.busy);
     const address = parseWorkerAddress(subject);
     if (!address) return;
     const id = formatWorkerId(address);
@@ -157,12 +155,10 @@ export class LiveWorkers {
     }
     const knownSender = known?.address.tier === address.tier ? known : undefined;
     if (heartbeat) return this.#onUnknownDigest(heartbeat, address, knownSender);
-    if (knownSender?.announcementBytes.equals(payload))
-      return this.#recordHeartbeat(knownSender, knownSender.announcedBusy);
+    if (knownSender?.announcementBytes.equals(payload)) return knownSender.recordSameAnnouncement();
     const announcement = this.#reader.read(payload, address);
     if (announcement === undefined) return;
-    if (announcement === 'late')
-      return knownSender && this.#recordHeartbeat(knownSender, knownSender.announcement.busy);
+    if (announcement === 'late') return knownSender?.recordHeartbeat(knownSender.announcement.busy);
     if (known && announcement.startedAt < known.announcement.startedAt) {
       this.#log.error({ worker: id }, 'two workers have the same id: the one that started first is ignored');
       return;
@@ -179,16 +175,8 @@ export class LiveWorkers {
 
   /** Handles a short heartbeat with the digest of an announcement that has not arrived. The heartbeat is a sign of life all the same. */
   #onUnknownDigest({ digest }: ShortHeartbeat, address: WorkerAddress, known: LiveWorker | undefined): void {
-    if (known) this.#recordHeartbeat(known, known.announcement.busy);
+    known?.recordHeartbeat(known.announcement.busy);
     this.#requests.request(address, () => this.findByAddress(address)?.announcement.digest !== digest);
-  }
-
-  #recordHeartbeat(worker: LiveWorker, busy: number): void {
-    worker.announcement.busy = busy;
-    worker.lastHeartbeatAt = performance.now();
-    worker.proofOfLife.onHeartbeat(worker.lastHeartbeatAt);
-    worker.otherJobs = countOtherJobs(worker);
-    worker.getsNoOffers = false;
   }
 
   /** Adds the worker with this announcement, or updates it, unless a limit forbids that. */
@@ -209,40 +197,17 @@ export class LiveWorkers {
     const announcement = { ...parsed, models: pool.models, tools: pool.tools };
     // Without a common version of the contract, the worker gets no jobs, and only the console shows it.
     if (pool.contract === undefined) announcement.accepting = false;
-    const worker: LiveWorker = known ?? {
-      id,
-      affinityPoint: computeRendezvousPoint(id),
-      address,
-      announcement,
-      pool,
-      announcementBytes,
-      announcedBusy: 0,
-      joinedAt: performance.now(),
-      lastHeartbeatAt: 0,
-      proofOfLife: new ProofOfLife(),
-      lastFrameAt: 0,
-      ownJobs: 0,
-      otherJobs: 0,
-      getsNoOffers: false,
-      health: new WorkerHealth(),
-    };
     const hasChanged =
       !known ||
       known.pool !== pool ||
       known.announcement.accepting !== announcement.accepting ||
       known.announcement.slots !== announcement.slots;
-    if (worker.pool !== pool) {
-      this.#pools.removeWorker(worker);
-      worker.health.keepOnly((model) => servesName(pool, model));
+    if (known && known.pool !== pool) {
+      this.#pools.removeWorker(known);
+      known.health.keepOnly((model) => servesName(pool, model));
     }
-    const isNewlyAnnounced = !known || known.announcementBytes !== announcementBytes;
-    Object.assign(worker, {
-      announcement,
-      pool,
-      announcementBytes,
-      ...(isNewlyAnnounced && { announcedBusy: announcement.busy }),
-    });
-    if (isNewlyAnnounced) this.#recordHeartbeat(worker, announcement.busy);
+    known?.update(announcement, announcementBytes, pool);
+    const worker = known ?? new LiveWorker(address, announcement, announcementBytes, pool);
     pool.workers.add(worker);
     this.#workers.set(id, worker);
     this.#bySubject.set(this.#broker.subjects.heartbeat(worker.address), worker);

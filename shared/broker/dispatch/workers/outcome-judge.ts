@@ -3,7 +3,7 @@ import type { Logger } from '#shared/core/log.ts';
 import type { Attempt } from '../attempt.ts';
 import type { Job } from '../job.ts';
 import { hasFirstTokens, isSlow, needsComparison, standsOut } from './compare-with-peers.ts';
-import type { LiveWorker } from './live-pool.ts';
+import type { LiveWorker } from './live-worker.ts';
 import type { EjectionReason } from './model-health.ts';
 import type { Fault } from './outcome-average.ts';
 
@@ -170,10 +170,10 @@ export class OutcomeJudge {
 export function mayEject({ pool }: LiveWorker, model: string): boolean {
   let acceptingWorkers = 0;
   let ejectedWorkers = 1;
-  for (const { announcement, health } of pool.workers) {
-    if (!announcement.accepting) continue;
+  for (const worker of pool.workers) {
+    if (!worker.announcement.accepting) continue;
     acceptingWorkers += 1;
-    if (health.isEjected(model)) ejectedWorkers += 1;
+    if (!worker.isHealthy(model)) ejectedWorkers += 1;
   }
   return ejectedWorkers <= acceptingWorkers / 2;
 }

@@ -1,6 +1,6 @@
 import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../../connection/connect-broker.ts';
-import type { LiveWorker } from './live-pool.ts';
+import type { LiveWorker } from './live-worker.ts';
 
 /** Milliseconds without a heartbeat after which a worker counts as lost: three missed heartbeats and a margin. */
 const lostAfterMs = 3_300;
@@ -56,8 +56,7 @@ export class SilenceCheck {
     this.#lastCheck = now;
     if (!this.#broker.connected) return;
     if (wasBlocked) this.#restartSilence();
-    for (const worker of this.#workers.values())
-      if (worker.lastHeartbeatAt < now - lateAfterMs) worker.getsNoOffers = true;
+    for (const worker of this.#workers.values()) if (worker.lastHeartbeatAt < now - lateAfterMs) worker.stopOffers();
     if (this.#isAsking || this.#findSilent(now).length === 0) return;
     this.#isAsking = true;
     this.#broker
@@ -84,6 +83,6 @@ export class SilenceCheck {
    */
   #restartSilence(): void {
     const now = performance.now();
-    for (const worker of this.#workers.values()) worker.lastHeartbeatAt = now;
+    for (const worker of this.#workers.values()) worker.restartSilence(now);
   }
 }

@@ -15,11 +15,11 @@ function open(slots: number, { most = 100, yieldMs = 1_000 } = {}) {
   const dispatcher = {
     dispatch: () => {
       const { promise: finished, resolve } = Promise.withResolvers<unknown>();
-      worker.ownJobs += 1;
+      worker.take('grant', 'm');
       givenAt += 1;
       const job = { isOver: false, attempt: { placement: { pool }, givenAt }, finished } as unknown as Job;
       over.set(job, () => {
-        worker.ownJobs -= 1;
+        worker.release('grant', 'm');
         resolve(undefined);
       });
       return job;
@@ -45,7 +45,7 @@ function open(slots: number, { most = 100, yieldMs = 1_000 } = {}) {
 describe('lines of batches', () => {
   it('take as many slots as are free, without those of other processes', () => {
     const { worker, begin } = open(4);
-    worker.otherJobs = 1;
+    worker.recordHeartbeat(worker.ownJobs + 1);
     expect([begin(), begin(), begin(), begin()].filter(Boolean)).toHaveLength(3);
   });
 
@@ -87,7 +87,7 @@ describe('lines of batches', () => {
     lines.makeRoom(pool, 0);
     await Promise.resolve();
     // The live request came and went.
-    worker.otherJobs = 0;
+    worker.recordHeartbeat(worker.ownJobs);
     expect(begin(1_999)).toBeUndefined();
     expect(begin(2_001)).toBeDefined();
   });
@@ -103,7 +103,7 @@ describe('lines of batches', () => {
 
   it('are reported as absent from a pool, so that another runner is asked', () => {
     const { lines, pool, worker } = open(1);
-    worker.otherJobs = 1;
+    worker.recordHeartbeat(worker.ownJobs + 1);
     expect(lines.makeRoom(pool)).toBe(false);
   });
 });

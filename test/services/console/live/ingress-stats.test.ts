@@ -3,7 +3,7 @@ import type { Job } from '#shared/broker/dispatch/job.ts';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import { createSubjects } from '#shared/broker/contract/subjects.ts';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
-import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LiveWorker } from '#shared/broker/dispatch/workers/live-worker.ts';
 import { ingressStatsSchema, publishIngressStats, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { noUsage } from '#shared/core/usage.ts';

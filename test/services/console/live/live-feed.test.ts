@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { IngressStats } from '#shared/broker/contract/ingress-stats.ts';
-import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LiveWorker } from '#shared/broker/dispatch/workers/live-worker.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import type { Failure, LiveWorkerFacts, WorkersChange } from '#services/console/contract/live.ts';
 import { LiveFeed } from '#services/console/live/live-feed.ts';
@@ -127,9 +127,13 @@ it('the workers in a live feed are sent in full at first, and then only the chan
     };
   };
   const setBusy = (name: string, busy: number): void => {
-    for (const worker of all()) if (worker.id === name) worker.otherJobs = busy;
+    for (const worker of all()) {
+      if (worker.id !== name) continue;
+      worker.recordHeartbeat(busy);
+      worker.restartSilence(1e9);
+    }
   };
-  for (const worker of all()) worker.lastHeartbeatAt = 1e9;
+  for (const worker of all()) worker.restartSilence(1e9);
   const [page, older] = [open(true), open(false)];
   await vi.advanceTimersByTimeAsync(1_000);
   setBusy('b', 1);

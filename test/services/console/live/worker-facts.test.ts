@@ -27,10 +27,10 @@ it('an ejected worker is shown with its reason and, once it serves again, with t
 it('a drained worker is safe to stop once it has no job left', () => {
   const worker = aWorker(1);
   expect(toWorkerFacts(worker, 0).safeToStop).toBeUndefined();
-  worker.announcement.draining = true;
+  worker.update({ ...worker.announcement, draining: true }, worker.announcementBytes, worker.pool);
   expect(toWorkerFacts(worker, 0)).toMatchObject({ state: 'draining', busy: 1 });
   expect(toWorkerFacts(worker, 0).safeToStop).toBeUndefined();
-  worker.otherJobs = 0;
+  worker.recordHeartbeat(0);
   expect(toWorkerFacts(worker, 0)).toMatchObject({ state: 'draining', busy: 0, safeToStop: true });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { LiveWorker, Loss } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { Loss } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LiveWorker } from '#shared/broker/dispatch/workers/live-worker.ts';
 import { WorkerHistory } from '#services/console/live/worker-history.ts';
 import { startParties } from '../../../helpers/broker/broker-parties.ts';
 import { livePool } from '../../../helpers/broker/live-pool.ts';

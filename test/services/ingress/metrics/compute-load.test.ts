@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LiveWorker } from '#shared/broker/dispatch/workers/live-worker.ts';
 import { computeLoad } from '#services/ingress/metrics/compute-load.ts';
 
 function worker(tier: string, slots: number, others: number, draining = false): LiveWorker {

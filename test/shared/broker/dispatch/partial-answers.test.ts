@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { Attempt } from '#shared/broker/dispatch/attempt.ts';
 import type { Job } from '#shared/broker/dispatch/job.ts';
 import { PartialAnswers } from '#shared/broker/dispatch/partial-answers.ts';
-import type { LiveWorker, Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LiveWorker } from '#shared/broker/dispatch/workers/live-worker.ts';
 import { until } from '../../../helpers/until.ts';
 
 const mebibyte = 1024 * 1024;

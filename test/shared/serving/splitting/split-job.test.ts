@@ -36,11 +36,11 @@ function start(workers: number, inputs: number, further: Placement[] = []) {
     const [from = 0, to = 0] = JSON.parse(body.toString()) as number[];
     const { promise: finished, resolve } = Promise.withResolvers<JobReport>();
     const free = [...pool.workers].find(({ ownJobs: held }) => held < 2);
-    if (free) free.ownJobs += 1;
+    free?.take('grant', 'm');
     let isOver = false;
     const over = (state: JobReport['state'], fields: Partial<JobReport>): void => {
       isOver = true;
-      if (free) free.ownJobs -= 1;
+      free?.release('grant', 'm');
       const times = { queuedAt: 1, claimedAt: 2 + from, firstByteAt: 3, endedAt: 4 };
       const attempt = { placement: { pool, model: 'm' } } as unknown as JobReport['attempt'];
       const none = { moves: [], continuations: [], timeline: [], answerBytes: 0, end: undefined, error: undefined };

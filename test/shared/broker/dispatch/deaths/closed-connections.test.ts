@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, inject, it, type TestContext } from 'vitest';
 import { connectBroker, type Broker } from '#shared/broker/connection/connect-broker.ts';
 import { ClosedConnections } from '#shared/broker/dispatch/deaths/closed-connections.ts';
-import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LiveWorker } from '#shared/broker/dispatch/workers/live-worker.ts';
 import { made } from '../../../../helpers/accounts/made.ts';
 import { livePool } from '../../../../helpers/broker/live-pool.ts';
 import { tapBroker } from '../../../../helpers/broker/tapped-broker.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Quarantine, type QuarantinedJob } from '#shared/broker/dispatch/deaths/quarantine.ts';
-import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LiveWorker } from '#shared/broker/dispatch/workers/live-worker.ts';
 
 const worker = {};
 const [dead, alsoDead] = [{ id: 'dead' }, { id: 'also dead' }] as LiveWorker[];

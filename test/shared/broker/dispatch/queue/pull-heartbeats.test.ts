@@ -3,7 +3,7 @@ import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import { encodePull } from '#shared/broker/contract/pull.ts';
 import { createSubjects } from '#shared/broker/contract/subjects.ts';
 import { JetStreamProxy } from '#shared/broker/dispatch/queue/jetstream-proxy.ts';
-import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LiveWorker } from '#shared/broker/dispatch/workers/live-worker.ts';
 
 const subjects = createSubjects('test');
 const address = { tier: 'gpu', credentialName: 'open', worker: 'one' } as const;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ownContract } from '#shared/broker/contract/contract-range.ts';
 import { openCredentialName } from '#shared/broker/contract/worker-address.ts';
-import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LiveWorker } from '#shared/broker/dispatch/workers/live-worker.ts';
 import { LivePools } from '#shared/broker/dispatch/workers/live-pools.ts';
 import { announcementOf } from '../../../../helpers/broker/announcement.ts';
 

@@ -1,6 +1,6 @@
 import { describe } from 'vitest';
 import type { ErrorCode } from '#shared/core/errors.ts';
-import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LiveWorker } from '#shared/broker/dispatch/workers/live-worker.ts';
 import { addFourWorkers } from '../../../../helpers/broker/add-four-workers.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import { measureLoad } from '../../../../helpers/broker/measure-load.ts';
