@@ -1,10 +1,6 @@
 import type { Capability, ModelInfo } from '#shared/broker/contract/announcement.ts';
-import {
-  countFreeSlots,
-  hasWorkerBesides,
-  type LivePool,
-  type Placement,
-} from '#shared/broker/dispatch/workers/live-pool.ts';
+import { countFreeSlots, hasWorkerBesides, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 import { canDo, type Operation } from '#shared/core/operation.ts';
 import { modelTiers, type Tier } from '#shared/core/tier.ts';
 import type { Needs } from '#shared/formats/client-format.ts';

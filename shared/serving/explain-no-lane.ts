@@ -1,5 +1,5 @@
 import { isLimited, type ModelInfo } from '#shared/broker/contract/announcement.ts';
-import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { canDo } from '#shared/core/operation.ts';
 import { rejectionDetails } from '#shared/formats/rejected-capability.ts';

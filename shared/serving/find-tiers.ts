@@ -1,4 +1,5 @@
-import type { LivePool, Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 import { modelTiers, type Tier } from '#shared/core/tier.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import type { KeyPermits } from './key-permits.ts';

@@ -1,5 +1,5 @@
 import type { ToolInfo } from '#shared/broker/contract/announcement.ts';
-import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 import type { ToolPermits } from './tool-permits.ts';
 
 /** A tool of the connected workers, with the name of one worker that has it. */

@@ -12,12 +12,8 @@ import { zeroAmount, reserve } from './reserve.ts';
 import { runJob, type RunningRequest } from './run-job.ts';
 import type { ServingComponents } from './serve-model.ts';
 import type { ToolRequest } from './tool-request.ts';
-import {
-  countFreeSlots,
-  hasWorkerBesides,
-  type LivePool,
-  type Placement,
-} from '#shared/broker/dispatch/workers/live-pool.ts';
+import { countFreeSlots, hasWorkerBesides, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 
 export type ToolComponents = Pick<
   ServingComponents,

@@ -1,7 +1,7 @@
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import { hasToolName, type ToolInfo } from '#shared/broker/contract/announcement.ts';
 import { contentName } from '#shared/broker/contract/server-content.ts';
-import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 import { RouterError } from '#shared/core/errors.ts';
 
 export interface ToolPermits {

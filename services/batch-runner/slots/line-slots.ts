@@ -1,6 +1,7 @@
 import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import type { Job } from '#shared/broker/dispatch/job.ts';
-import { countFreeSlots, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { countFreeSlots, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 import { RouterError } from '#shared/core/errors.ts';
 
 /** Milliseconds until a heartbeat shows, at the latest, that a live request has taken a slot. */

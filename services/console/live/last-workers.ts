@@ -1,4 +1,4 @@
-import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 
 /**
  * Returns the workers that alone serve some models or tools: their ids, each with the names of these models and tools. A worker does not

@@ -1,6 +1,6 @@
 import type { TokenPrice } from '#shared/accounts/prices/model-price.ts';
 import { capabilities } from '#shared/broker/contract/announcement.ts';
-import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 import { canDo, modelOperations } from '#shared/core/operation.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import type { Registry } from '#shared/registry/registry.ts';

@@ -1,7 +1,7 @@
 import { modelNotFoundError, autoModel } from '#shared/serving/resolve-model.ts';
 import { operationsOf } from '#shared/core/operation.ts';
 import { generatesAnswers, type ClientApi, type ModelCard } from '#shared/formats/client-api.ts';
-import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import type { KeyPermits } from '#shared/serving/key-permits.ts';
 

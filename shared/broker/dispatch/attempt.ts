@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { TraceContext } from '#shared/core/tracing/tracing.ts';
 import type { FrameKind } from '../contract/subjects.ts';
 import type { PartialAnswer } from './partial-answers.ts';
 import type { Placement } from './workers/live-pool.ts';
@@ -9,6 +10,14 @@ const retransmitIntervalMs = 500;
 
 /** Milliseconds after a request for frames during which a frame of the worker shows that the worker lives now. */
 const recentAnswerMs = 300;
+
+/** The judgement of a failed attempt. */
+export interface Verdict {
+  /** Whether another worker may serve the job. */
+  isMovable: boolean;
+  /** Whether the failure speaks against the worker, and against its pool. */
+  isBlamed: boolean;
+}
 
 /** One grant or offer of a job to a worker, and the progress of the worker's answer. Times are milliseconds of `performance.now()`. */
 export class Attempt {
@@ -30,6 +39,10 @@ export class Attempt {
   #comparedAt = 0;
   /** Whether the first token comes far later than the worker's peers send theirs. */
   isLate = false;
+  /** The judgement of the attempt's failure; undefined as long as it has not failed. */
+  verdict: Verdict | undefined;
+  /** The trace context for the worker; undefined if the request is not traced. */
+  traceContext: TraceContext | undefined;
   answerHeaders: Readonly<Record<string, string>> | undefined;
   answerBytes = 0;
   /** The received parts of an answer that is not streamed; undefined before the first part. */

@@ -3,16 +3,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../connection/connect-broker.ts';
+import { Claims } from './claims/claims.ts';
 import { JobPlacer } from './claims/job-placer.ts';
 import { ContinuationMemory } from './continuation/continuation-memory.ts';
 import { ClosedConnections } from './deaths/closed-connections.ts';
+import { createLossError } from './deaths/death.ts';
 import { DeathChecks } from './deaths/death-checks.ts';
 import { sortNewestFirst, Quarantine } from './deaths/quarantine.ts';
 import { WorkerDeaths } from './deaths/worker-deaths.ts';
 import { Job } from './job.ts';
 import type { JobSink } from './job-sink.ts';
 import type { JobRequest } from './job-request.ts';
-import { JobEndings } from './job-endings.ts';
+import { JobConditions } from './job-conditions.ts';
+import { JobEffects } from './job-effects.ts';
+import type { JobEvent } from './job-event.ts';
+import { JobMachine } from './job-machine.ts';
 import { JobTable } from './job-table.ts';
 import { JetStreamProxy } from './queue/jetstream-proxy.ts';
 import { computeRetryAfter } from './queue/drain-rate.ts';
@@ -56,47 +61,47 @@ export class Dispatcher {
   readonly #queue: Queue;
   readonly #link: WorkerLink;
   readonly #placer: JobPlacer;
-  readonly #endings: JobEndings;
+  readonly #machine: JobMachine;
   readonly #deaths: WorkerDeaths;
   readonly #sweep: JobSweep;
-  readonly #place = (job: Job): void => this.#placer.place(job);
-  readonly #review = (job: Job): void => this.#queue.tickets.review(job);
   readonly #reviewTimers = new Set<NodeJS.Timeout>();
   readonly #releaseAll: () => void;
 
   constructor(broker: Broker, workers: LiveWorkers, settings: DispatchSettings, log: Logger) {
-    const { ingress, timeouts, queue, overflowMs, keepAliveMs, maxAttempts, continueBytes = 0 } = settings;
+    const { ingress, timeouts, overflowMs, keepAliveMs, maxAttempts, continueBytes = 0 } = settings;
     this.#memory = continueBytes > 0 ? new ContinuationMemory(continueBytes) : undefined;
     const jobs = this.#jobs;
-    const onFull = (job: Job): void => this.#endings.fail(job, this.#createOverloadedError(job));
-    const offer = (job: Job): boolean => this.#placer.offerWaiting(job);
-    const handOver = (job: Job): void => this.#placer.handOver(job);
-    this.#queue = new Queue(broker, workers, {
-      ingress,
-      settings: queue,
-      overflowMs,
-      log,
-      jobs,
-      offer,
-      handOver,
-      onFull,
-    });
-    const { tickets } = this.#queue;
-    const jetStreamProxy = new JetStreamProxy(broker, ingress, workers);
+    const raise = (job: Job, event: JobEvent): void => this.#machine.raise(job, event);
     const link = new WorkerLink(broker, ingress, log);
     const quarantine = new Quarantine();
-    const reviewLater = (job: Job, ms: number): void => this.#reviewLater(job, ms);
-    const placer = new JobPlacer({ broker, workers, jobs, tickets, link, jetStreamProxy, quarantine, reviewLater });
     const deaths = new WorkerDeaths(broker, workers, log);
     const checks = new DeathChecks(broker, workers, link, log);
     const judge = new OutcomeJudge(log);
-    const endings = new JobEndings({ jobs, placer, link, deaths, checks, judge, log, maxAttempts });
-    const closedConnections = new ClosedConnections(broker);
+    const queue = new Queue(broker, workers, {
+      ingress,
+      settings: settings.queue,
+      overflowMs,
+      log,
+      jobs,
+      offer: (job) => this.#offerWaiting(job),
+      handOver: (job) => placer.handOver(job),
+      onFull: (job) => raise(job, { type: 'abandoned', error: this.#createOverloadedError(job) }),
+    });
+    const { tickets } = queue;
+    const reviewLater = (job: Job, ms: number): void => this.#reviewLater(job, ms);
+    const placer = new JobPlacer({ broker, tickets, link, quarantine, reviewLater });
+    const effects = new JobEffects({ jobs, placer, queue, link, quarantine, deaths, checks, judge, log, raise });
+    const machine = new JobMachine(new JobConditions(deaths, maxAttempts), effects, log);
+    const jetStreamProxy = new JetStreamProxy(broker, ingress, workers);
+    const claims = new Claims({ broker, workers, jobs, tickets, link, jetStreamProxy, quarantine, raise });
     const partialAnswers = new PartialAnswers<Job>(process.constrainedMemory());
-    const replies = new ReplyReceiver({ broker, ingress, jobs, placer, endings, link, judge, partialAnswers, checks });
+    const replies = new ReplyReceiver({ broker, ingress, jobs, machine, link, judge, partialAnswers, checks });
+    const closedConnections = new ClosedConnections(broker);
+    const estimateWaitMs = (job: Job, now: number): number | undefined => tickets.estimateWaitMs(job, now);
+    this.#queue = queue;
     this.#link = link;
     this.#placer = placer;
-    this.#endings = endings;
+    this.#machine = machine;
     this.#deaths = deaths;
     this.#sweep = new JobSweep({
       broker,
@@ -104,26 +109,20 @@ export class Dispatcher {
       timeouts,
       keepAliveMs,
       closedConnections,
-      runGuarded: (job, act, now) => endings.runGuarded(job, act, now),
-      estimateWaitMs: (job, now) => tickets.estimateWaitMs(job, now),
-      onLost: (job) => endings.onWorkerSilent(job),
-      onClosed: (job) => endings.onWorkerDisconnected(job),
-      onExceeded: (job, error) => endings.onTimeout(job, error),
-      onOfferIgnored: (job, now) => endings.onOfferIgnored(job, now),
-      onQuiet: (job, now) => link.requestFrames(job, now),
-      onAwaitingFirstPiece: (job, now) => endings.moveLateJob(job, now),
-      onWaiting: (job, now) => this.#queue.maintain(job, now),
+      judge,
+      machine,
+      estimateWaitMs,
     });
     const { subjects } = broker;
     const subscriptions = [
       broker.subscribe(subjects.allReplies(ingress), (message) => replies.onReply(message)),
-      broker.subscribe(subjects.allClaims(ingress), (message) => placer.onClaim(message)),
+      broker.subscribe(subjects.allClaims(ingress), (message) => claims.onClaim(message)),
     ];
     const stopReconnect = broker.onReconnect(() => this.#onReconnect());
     workers.onLost((worker, loss) => this.#onWorkerLost(worker, loss));
     const reviewer = new WaitingJobReviewer(
       () => this.#jobs.values(),
-      (job) => this.#endings.runGuarded(job, this.#review, undefined),
+      (job) => raise(job, { type: 'workersChanged' }),
     );
     workers.onChange(() => reviewer.schedule());
     this.#releaseAll = () => {
@@ -173,19 +172,18 @@ export class Dispatcher {
     const job = new Job(randomUUID(), request, body, sink, this.#memory);
     this.#jobs.add(job);
     const refusal = this.#deaths.findRefusal(request, body);
-    if (refusal) this.#endings.fail(job, refusal);
-    else this.#endings.runGuarded(job, this.#place, undefined);
+    this.#machine.raise(job, refusal ? { type: 'abandoned', error: refusal } : { type: 'accepted' });
     return job;
   }
 
   /** Ends a job whose client has left. Claims for it are refused, and a running attempt is cancelled. */
   cancel(job: Job): void {
-    this.#endings.cancel(job);
+    this.#machine.raise(job, { type: 'clientLeft' });
   }
 
   /** Ends a job with an error and cancels a running attempt. Does nothing if the job has ended. */
   fail(job: Job, error: RouterError): void {
-    this.#endings.abandon(job, error);
+    this.#machine.raise(job, { type: 'abandoned', error });
   }
 
   /** Waits at most `ms` milliseconds until all jobs have ended. Then ends the remaining jobs with the error `shutting_down`. */
@@ -196,7 +194,7 @@ export class Dispatcher {
     await Promise.race([timeUp, allEnded]);
     timer.abort();
     for (const job of this.#jobs.values()) {
-      this.#endings.abandon(job, new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 }));
+      this.fail(job, new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 }));
     }
   }
 
@@ -210,19 +208,26 @@ export class Dispatcher {
   }
 
   #onWorkerLost(worker: LiveWorker, loss: Loss): void {
-    const handleLoss = (job: Job): void => {
-      if (loss !== 'left') this.#endings.onWorkerDied(job, loss === 'replaced' ? loss : undefined);
-      else this.#endings.onWorkerLost(job, 'The worker was lost in the middle of the answer.');
-    };
+    const type = loss === 'left' ? 'workerLost' : 'workerDied';
+    const evidence = loss === 'replaced' ? loss : undefined;
     const lostJobs = Array.from(this.#jobs.values()).filter(({ attempt }) => attempt?.worker === worker);
-    for (const job of sortNewestFirst(lostJobs)) this.#endings.runGuarded(job, handleLoss, undefined);
+    for (const job of sortNewestFirst(lostJobs)) this.#machine.raise(job, { type, error: createLossError(), evidence });
+  }
+
+  /** Offers a waiting job. Returns false if no worker is known to wait for a job. */
+  #offerWaiting(job: Job): boolean {
+    const offered = this.#placer.placeWaiting(job);
+    if (!offered) return false;
+    // The next job in line gets a ticket of its own, and can then be offered.
+    job.tickets.withdrawAll(true);
+    this.#machine.raise(job, offered);
+    return true;
   }
 
   #reviewLater(job: Job, ms: number): void {
     const timer = setTimeout(() => {
       this.#reviewTimers.delete(timer);
-      const act = job.tickets.placed.size === 0 ? this.#place : this.#review;
-      if (job.state === 'queued') this.#endings.runGuarded(job, act, undefined);
+      this.#machine.raise(job, { type: 'waitOver' });
     }, ms);
     this.#reviewTimers.add(timer);
   }

@@ -2,7 +2,7 @@ import type { ErrorCode, RouterError } from '#shared/core/errors.ts';
 import type { JobEnd } from '../contract/job-contract.ts';
 import type { Attempt } from './attempt.ts';
 import type { ContinuationOutcome } from './continuation/stream-continuation.ts';
-import type { JobState } from './job-state.ts';
+import type { JobState } from './job-event.ts';
 import type { AttemptTimes } from './job-timeline.ts';
 
 /** What happened to a job, once it has ended. Times are milliseconds of `performance.now()`. */

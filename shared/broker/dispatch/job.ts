@@ -1,5 +1,4 @@
 import type { ErrorCode, RouterError } from '#shared/core/errors.ts';
-import type { TraceContext } from '#shared/core/tracing/tracing.ts';
 import type { JobEnd } from '../contract/job-contract.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import type { Attempt } from './attempt.ts';
@@ -7,7 +6,7 @@ import type { Death } from './deaths/death.ts';
 import type { JobReport } from './job-report.ts';
 import type { JobRequest } from './job-request.ts';
 import type { JobSink } from './job-sink.ts';
-import { nextState, type JobEvent, type JobState } from './job-state.ts';
+import type { JobState } from './job-event.ts';
 import { JobTimeline } from './job-timeline.ts';
 import { JobTrace } from './job-trace.ts';
 import type { ContinuationMemory } from './continuation/continuation-memory.ts';
@@ -175,21 +174,21 @@ export class Job {
     else this.#noWorkerSince ??= performance.now();
   }
 
-  /**
-   * Records that the job is offered to a worker, or granted to a worker that claimed it.
-   * @returns the trace context for the worker
-   */
-  beginAttempt(attempt: Attempt): TraceContext | undefined {
-    this.#advance(attempt.isOffered ? 'offer' : 'claim');
+  /** Changes the state. Only `JobMachine` calls it. */
+  enter(state: JobState): void {
+    this.#state = state;
+  }
+
+  /** Records that the job is offered to a worker, or granted to a worker that claimed it. */
+  beginAttempt(attempt: Attempt): void {
     this.#noWorkerSince = undefined;
     this.#attempt = attempt;
     this.#attempts += 1;
-    return this.#trace?.beginAttempt(this, attempt);
+    if (this.#trace) attempt.traceContext = this.#trace.beginAttempt(this, attempt);
   }
 
   /** Records that the worker refuses the offer, which does not count as an attempt. */
   recordRefusal(): void {
-    this.#advance('refuse');
     this.#trace?.endRefusedOffer();
     this.#timeline.recordEnd(this.#attempt, this.#waitingSince, 'refused');
     this.#attempts -= 1;
@@ -217,7 +216,6 @@ export class Job {
 
   /** Records that the worker of the attempt is lost or has failed, and that the job waits for another one. */
   recordLoss(error: RouterError): void {
-    this.#advance('lose');
     this.#trace?.endLostAttempt(error.code);
     this.#timeline.recordEnd(this.#attempt, this.#waitingSince, error.code);
     this.#moves = [...this.#moves, error.code];
@@ -227,19 +225,16 @@ export class Job {
     this.#waitingSince = performance.now();
   }
 
-  /** Passes a piece of a streamed answer to the sink. After the first piece, the job can move only if the stream is kept. */
+  /** Passes a piece of a streamed answer to the sink. */
   write(piece: Uint8Array, now: number): void {
     this.#lastWriteAt = now;
-    if (this.#state === 'claimed') {
-      this.#advance('output');
-      this.#beginAnswer(now);
-    }
     if (this.isOver) return;
     this.#continuation?.add(piece);
     this.sink.data(piece);
   }
 
-  #beginAnswer(now: number): void {
+  /** Begins the answer, or goes on with the answer of a lost worker. From then on, the job can move only if the stream is kept. */
+  beginAnswer(now: number): void {
     if (this.hasBegun) {
       this.#continuation?.recordContinued(now);
       this.#trace?.markContinued();
@@ -259,12 +254,12 @@ export class Job {
 
   /** Passes the rest of a complete answer to the sink: with `lastBytes`, the parts of an answer that is not streamed. */
   writeEnd(lastBytes: Uint8Array, now: number): void {
-    if (this.#state === 'claimed') this.#beginAnswer(now);
+    if (this.#state === 'claimed') this.beginAnswer(now);
     if (!this.isOver) this.sink.end(this.#attempt?.partialAnswer?.join(lastBytes) ?? lastBytes);
   }
 
   complete(end: JobEnd): void {
-    this.#endWith('end', end, undefined);
+    this.#end(undefined, end);
   }
 
   /**
@@ -272,28 +267,22 @@ export class Job {
    * @param failure the reason why its worker cannot continue the stream, if the worker reports it
    */
   fail(error: RouterError, failure?: ContinuationFailure): void {
-    if (this.hasBegun) this.#continuation?.recordFailure(failure, this.#state === 'queued', error.movable);
-    this.#endWith('fail', undefined, error);
+    if (this.hasBegun) this.#continuation?.recordFailure(failure, this.#attempt === undefined, error.movable);
+    this.#end(error.code, undefined, error);
   }
 
   cancel(): void {
-    this.#endWith('cancel', undefined, undefined);
+    this.#end('cancelled');
   }
 
   #addFailedWorker(worker: Pick<LiveWorker, 'id' | 'pool'>, hasAnswered: boolean): void {
     (this.#failedWorkers ??= new FailedWorkers()).add(worker, hasAnswered);
   }
 
-  #advance(event: JobEvent): void {
-    this.#state = nextState(this.#state, event);
-  }
-
-  #endWith(event: 'end' | 'fail' | 'cancel', end: JobEnd | undefined, error: RouterError | undefined): void {
-    this.#advance(event);
+  #end(problem: ErrorCode | 'cancelled' | undefined, end?: JobEnd, error?: RouterError): void {
     this.#body = undefined;
     this.#continuation?.close();
     this.#attempt?.partialAnswer?.release();
-    const problem = error?.code ?? (event === 'cancel' ? 'cancelled' : undefined);
     this.#trace?.end(this, problem);
     this.#timeline.recordEnd(this.#attempt, this.#waitingSince, problem ?? 'done');
     this.#finish({

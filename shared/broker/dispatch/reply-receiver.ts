@@ -5,10 +5,11 @@ import { decodeAnswerHeaders } from '../contract/answer-headers.ts';
 import { decodeEnd, decodeError, decodeErrorFacts } from '../contract/frame.ts';
 import { maxSubjectLength, parseFrameAddress, type FrameAddress } from '../contract/subjects.ts';
 import type { Attempt } from './attempt.ts';
-import type { JobPlacer } from './claims/job-placer.ts';
+import { createLossError } from './deaths/death.ts';
 import type { DeathChecks } from './deaths/death-checks.ts';
 import type { Job } from './job.ts';
-import type { JobEndings } from './job-endings.ts';
+import type { FailureEvent } from './job-event.ts';
+import type { JobMachine } from './job-machine.ts';
 import type { JobTable } from './job-table.ts';
 import type { PartialAnswers } from './partial-answers.ts';
 import { impossibleFrameNumber, type WorkerLink } from './worker-link.ts';
@@ -19,8 +20,7 @@ export interface ReplyReceiverDependencies {
   /** The name of this dispatching process, as a subject token. */
   ingress: string;
   jobs: JobTable;
-  placer: JobPlacer;
-  endings: JobEndings;
+  machine: JobMachine;
   link: WorkerLink;
   judge: OutcomeJudge;
   /** Keeps the received parts of answers that are not streamed until the answers are complete. */
@@ -39,14 +39,14 @@ export class ReplyReceiver {
   }
 
   onReply(message: Msg): void {
-    const { jobs, endings } = this.#dependencies;
+    const { jobs, machine } = this.#dependencies;
     const frame = parseFrameAddress(message.subject.slice(this.#prefixLength), message);
     const job = frame && jobs.findByGrant(frame.grant);
     if (!job) return this.#onUnwanted(message, frame);
     try {
       this.#onFrame(job, frame, message);
     } catch (error) {
-      endings.onThrown(job, error);
+      machine.onThrown(job, error);
     }
   }
 
@@ -54,36 +54,44 @@ export class ReplyReceiver {
     const { attempt } = job;
     // Frames that are sent again may have arrived already.
     if (!attempt || seq < attempt.nextSeq) return;
-    const { link, placer, endings, judge } = this.#dependencies;
+    const { link, machine } = this.#dependencies;
     const now = performance.now();
     if (seq > attempt.nextSeq) return link.requestFrames(job, now);
-    if (kind === 'r') return placer.onRefusal(job);
+    if (kind === 'r') return machine.raise(job, { type: 'offerRefused' });
     const payload = message.data;
     if (seq === 0 && kind !== 'k') attempt.answerHeaders = decodeAnswerHeaders(message.headers);
     attempt.recordFrame(kind, now);
     if (kind === 'd') {
       attempt.answerBytes += payload.length;
-      if (job.state === 'claimed' && job.request.stream) judge.recordFirstToken(job, attempt, now);
-      if (job.request.stream) job.write(payload, now);
+      if (job.request.stream) this.#onPiece(job, attempt, payload, now);
       else this.#keepPart(job, payload);
     } else if (kind === 'e') this.#onEnd(job, attempt, payload, now);
-    else if (kind === 'x') endings.onError(job, decodeError(payload), decodeErrorFacts(payload));
+    else if (kind === 'x') machine.raise(job, toFailure(job, attempt, payload));
+  }
+
+  #onPiece(job: Job, attempt: Attempt, piece: Uint8Array, now: number): void {
+    const { judge, machine } = this.#dependencies;
+    if (job.state === 'claimed') {
+      judge.recordFirstToken(job, attempt, now);
+      machine.raise(job, { type: 'answerBegan' });
+    }
+    job.write(piece, now);
   }
 
   #keepPart(job: Job, part: Uint8Array): void {
-    const { partialAnswers, endings } = this.#dependencies;
+    const { partialAnswers, machine } = this.#dependencies;
     const jobToEnd = partialAnswers.keep(job, part);
-    if (jobToEnd) endings.abandon(jobToEnd, createTooLargeError());
+    if (jobToEnd) machine.raise(jobToEnd, { type: 'abandoned', error: createTooLargeError() });
   }
 
   #onEnd(job: Job, attempt: Attempt, payload: Uint8Array, now: number): void {
-    const { endings, judge } = this.#dependencies;
+    const { machine, judge } = this.#dependencies;
     const decoded = decodeEnd(payload);
-    if (!decoded) return endings.abandon(job, createUnreadableEndError());
+    if (!decoded) return machine.raise(job, { type: 'abandoned', error: createUnreadableEndError() });
     attempt.answerBytes += decoded.lastBytes.length;
     if (job.state === 'claimed' && job.request.stream) judge.recordFirstToken(job, attempt, now);
     job.writeEnd(decoded.lastBytes, now);
-    endings.complete(job, decoded.end);
+    machine.raise(job, { type: 'ended', end: decoded.end });
   }
 
   /** Handles a frame for a grant of no running job. Answers a keep-alive, which tells the worker that no client waits for the answer. */
@@ -99,6 +107,23 @@ export class ReplyReceiver {
       reply.endsWith(`.alive.${grant}`);
     if (isAliveInbox) broker.publish(reply, '');
   }
+}
+
+/**
+ * Reads the frame of an error. If it comes from a process that was started at another time than the one that got the job, that process has
+ * died with the job. It does not matter which start time is later, because clocks can be set.
+ */
+function toFailure({ continuation }: Job, { worker }: Attempt, payload: Uint8Array): FailureEvent {
+  const error = decodeError(payload);
+  const { unbegun: isUnbegun, startedAt, cannotContinue } = decodeErrorFacts(payload);
+  // Only a worker that should continue another one's stream can fail to.
+  const failure = continuation?.lossError && cannotContinue;
+  if (failure !== undefined || error.code !== 'worker_lost')
+    return { type: 'workerFailed', error, isReported: true, isUnbegun, failure };
+  const isFromAnother = startedAt !== undefined && startedAt !== worker.announcement.startedAt;
+  return isFromAnother
+    ? { type: 'workerDied', error: createLossError(), evidence: 'replaced' }
+    : { type: 'workerLost', error: new RouterError('worker_lost', error.message), isUnbegun };
 }
 
 function createTooLargeError(): RouterError {

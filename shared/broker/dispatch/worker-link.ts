@@ -1,5 +1,4 @@
 import type { Logger } from '#shared/core/log.ts';
-import type { TraceContext } from '#shared/core/tracing/tracing.ts';
 import { bodyPartBytes, encodeClaimAnswer, type Grant } from '../contract/claim.ts';
 import { encodeTicket } from '../contract/ticket.ts';
 import type { Broker } from '../connection/connect-broker.ts';
@@ -51,10 +50,10 @@ export class WorkerLink {
   }
 
   /** Grants a job, with its body, to the worker that has claimed it, in the claim's version of the contract. */
-  grant(job: Job, attempt: Attempt, { v, replyTo }: { v: number; replyTo: string }, trace?: TraceContext): void {
+  grant(job: Job, attempt: Attempt, { v, replyTo }: { v: number; replyTo: string }): void {
     const isWanted = (): boolean => job.state === 'claimed' && job.attempt === attempt;
     const body = job.payload.bytes();
-    this.#sendGrant(replyTo, this.#createGrant(job, attempt, v, trace), body, isWanted).catch((error: unknown) => {
+    this.#sendGrant(replyTo, this.#createGrant(job, attempt, v), body, isWanted).catch((error: unknown) => {
       // The connection was lost between two parts. The worker then gives the job back, or falls silent.
       this.#log.warn({ err: error, requestId: job.request.requestId }, 'sending a body was interrupted');
     });
@@ -64,8 +63,8 @@ export class WorkerLink {
    * Offers a job to a worker that has not claimed it. The body must fit into one part. A worker that refuses the offer answers with an
    * empty frame; so does the broker if the worker has no subscription.
    */
-  offer(job: Job, attempt: Attempt, { v, subject }: { v: number; subject: string }, trace?: TraceContext): void {
-    const grant = this.#createGrant(job, attempt, v, trace);
+  offer(job: Job, attempt: Attempt, { v, subject }: { v: number; subject: string }): void {
+    const grant = this.#createGrant(job, attempt, v);
     this.#broker.publish(subject, encodeClaimAnswer(grant, job.payload.bytes()), `${grant.reply}.r.0`);
   }
 
@@ -120,7 +119,7 @@ export class WorkerLink {
     }
   }
 
-  #createGrant({ id, request, payload }: Job, { placement, grant }: Attempt, v: number, trace?: TraceContext): Grant {
+  #createGrant({ id, request, payload }: Job, { placement, grant, traceContext }: Attempt, v: number): Grant {
     const { requestId, operation, format, stream, headers, answerId, ownerKey, connection, unread } = request;
     return {
       answer: 'grant',
@@ -136,7 +135,7 @@ export class WorkerLink {
       ownerKey,
       connection,
       unread,
-      trace,
+      trace: traceContext,
       reply: this.#getReplySubject(grant),
       bodyBytes: payload.length,
       relayedBytes: payload.relayedBytes,

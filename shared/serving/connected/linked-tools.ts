@@ -8,9 +8,9 @@ import {
   countFreeSlots,
   hasWorkerBesides,
   noWorkers,
-  type LivePool,
   type Placement,
 } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { assignValidNames } from '#shared/core/valid-names.ts';
 import type { Caller } from '../caller.ts';

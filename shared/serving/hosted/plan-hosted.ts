@@ -1,6 +1,7 @@
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import { hostedCapability, hasToolName } from '#shared/broker/contract/announcement.ts';
-import type { LivePool, Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { HostedRequest, HostedTool, RunnableTool, ServedTool } from '#shared/formats/hosted/hosted-request.ts';
 import type { Registry } from '#shared/registry/registry.ts';

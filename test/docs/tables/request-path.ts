@@ -68,7 +68,9 @@ export const requestPath: readonly PathLayer[] = [
     title: 'Dispatch',
     steps: [
       { file: 'shared/broker/dispatch/job.ts', job: "one request's state and body" },
-      { file: 'shared/broker/dispatch/job-state.ts', job: 'its states, with every transition' },
+      { file: 'shared/broker/dispatch/job-machine.ts', job: 'applies events to the job' },
+      { file: 'shared/broker/dispatch/job-life.ts', job: 'what each event does, as a table' },
+      { file: 'shared/broker/dispatch/job-effects.ts', job: 'what events do to a job' },
       { file: 'shared/broker/dispatch/claims/choose-offer.ts', job: 'picks a worker known to be free' },
       { file: 'shared/broker/dispatch/queue/tickets.ts', job: 'publishes tickets, where no worker is free' },
       { file: 'shared/broker/dispatch/queue/fair-lane.ts', job: 'the order among owners and keys' },
@@ -76,7 +78,6 @@ export const requestPath: readonly PathLayer[] = [
       { file: 'shared/broker/connection/connect-broker.ts', job: 'the connection to NATS' },
       { file: 'shared/broker/dispatch/reply-receiver.ts', job: 'from a frame to its job' },
       { file: 'shared/broker/dispatch/attempt.ts', job: 'one grant: sequence, times, progress' },
-      { file: 'shared/broker/dispatch/job-endings.ts', job: 'moves, fails, cancels or ends a job' },
     ],
   },
   {

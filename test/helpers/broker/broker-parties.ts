@@ -11,13 +11,8 @@ import type { Job } from '#shared/broker/dispatch/job.ts';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
-import {
-  hasWorkerBesides,
-  noWorkers,
-  type LivePool,
-  type Placement,
-} from '#shared/broker/dispatch/workers/live-pool.ts';
-import type { LiveWorker } from '#shared/broker/dispatch/workers/live-worker.ts';
+import { hasWorkerBesides, noWorkers, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LivePool, LiveWorker } from '#shared/broker/dispatch/workers/live-worker.ts';
 import { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { startWorker, type Worker } from '#shared/broker/worker/start-worker.ts';
 import type { WorkerOptions } from '#shared/broker/worker/worker-options.ts';

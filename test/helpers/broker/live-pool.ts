@@ -1,6 +1,6 @@
 import type { ModelInfo, ToolInfo } from '#shared/broker/contract/announcement.ts';
-import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
-import { LiveWorker } from '#shared/broker/dispatch/workers/live-worker.ts';
+
+import { type LivePool, LiveWorker } from '#shared/broker/dispatch/workers/live-worker.ts';
 import type { Tier } from '#shared/core/tier.ts';
 
 /** The announced facts of a worker of a pool. */

@@ -1,5 +1,5 @@
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
-import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
 import type { Caller } from '#shared/serving/caller.ts';

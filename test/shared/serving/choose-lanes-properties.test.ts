@@ -1,12 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Capability } from '#shared/broker/contract/announcement.ts';
-import {
-  hasWorkerBesides,
-  noWorkers,
-  type LivePool,
-  type Placement,
-} from '#shared/broker/dispatch/workers/live-pool.ts';
+import { hasWorkerBesides, noWorkers, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 import { canDo, type ModelOperation } from '#shared/core/operation.ts';
 import { modelTiers, type Tier } from '#shared/core/tier.ts';
 import type { Needs } from '#shared/formats/client-format.ts';

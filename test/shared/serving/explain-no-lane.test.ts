@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Capability } from '#shared/broker/contract/announcement.ts';
-import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
 import { resolveModel } from '#shared/serving/resolve-model.ts';

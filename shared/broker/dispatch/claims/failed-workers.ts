@@ -1,5 +1,5 @@
-import { noWorkers, type LivePool } from '../workers/live-pool.ts';
-import type { LiveWorker } from '../workers/live-worker.ts';
+import { noWorkers } from '../workers/live-pool.ts';
+import type { LivePool, LiveWorker } from '../workers/live-worker.ts';
 
 /**
  * Milliseconds for which a job avoids a worker that failed on it, if other workers can serve the job. After that, the worker may have

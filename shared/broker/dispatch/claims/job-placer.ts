@@ -1,22 +1,14 @@
-import type { Msg } from '@nats-io/transport-node';
 import type { Broker } from '../../connection/connect-broker.ts';
-import { readTicketClass } from '../../contract/ack.ts';
-import { bodyPartBytes, decodeClaim, noAckSubject, type Claim } from '../../contract/claim.ts';
-import { belongToSameProcess, isOwnInbox } from '../../contract/subjects.ts';
-import { parseWorkerAddress, type WorkerAddress } from '../../contract/worker-address.ts';
+import { bodyPartBytes } from '../../contract/claim.ts';
 import { Attempt } from '../attempt.ts';
 import type { Job } from '../job.ts';
+import type { OfferedEvent } from '../job-event.ts';
 import type { Quarantine } from '../deaths/quarantine.ts';
-import type { JobTable } from '../job-table.ts';
-import type { JetStreamProxy } from '../queue/jetstream-proxy.ts';
 import type { Tickets } from '../queue/tickets.ts';
 import type { WorkerLink } from '../worker-link.ts';
 import type { Placement } from '../workers/live-pool.ts';
-import type { LiveWorker } from '../workers/live-worker.ts';
-import type { LiveWorkers } from '../workers/live-workers.ts';
 import { chooseOffer, type Offer } from './choose-offer.ts';
 import { chooseRecipient } from './choose-recipient.ts';
-import { judgeClaim, type Verdict } from './judge-claim.ts';
 import { rankPlacements } from './placements.ts';
 
 /** Number of refused offers after which a job is not offered any more and waits for its tickets to be claimed. */
@@ -33,20 +25,14 @@ const maxClaimMs = 50;
 
 export interface JobPlacerDependencies {
   broker: Broker;
-  workers: LiveWorkers;
-  jobs: JobTable;
   tickets: Tickets;
   link: WorkerLink;
-  jetStreamProxy: JetStreamProxy;
   quarantine: Quarantine;
   /** Searches again for a worker for a waiting job, after this many milliseconds. */
   reviewLater: (job: Job, ms: number) => void;
 }
 
-/**
- * Finds a worker for each job: offers the job to a waiting worker, or publishes tickets and answers claims. At most one worker has a job at
- * a time.
- */
+/** Chooses a waiting worker for each job. If there is none, lets the job wait with tickets, which workers claim, see `Claims`. */
 export class JobPlacer {
   readonly #dependencies: JobPlacerDependencies;
 
@@ -54,32 +40,28 @@ export class JobPlacer {
     this.#dependencies = dependencies;
   }
 
-  /** Offers a job to a worker that is known to wait for one. If there is none, publishes tickets for it. */
-  place(job: Job): void {
-    const { tickets, link } = this.#dependencies;
+  /**
+   * Chooses a worker that is known to wait for a job. If there is none, publishes tickets for the job.
+   * @returns the event of the offer to that worker; undefined if the job waits
+   */
+  place(job: Job): OfferedEvent | undefined {
+    const { tickets } = this.#dependencies;
     const placements = rankPlacements(job);
     const offer = this.#chooseOffer(job, placements);
-    if (!offer && this.#isOnlyQuarantined(job, placements)) return this.#waitForQuarantine(job);
-    if (!offer) return tickets.place(job, placements);
-    if (isLarge(job)) return this.#sendTicket(job, placements, offer);
-    const attempt = new Attempt(offer.worker, offer.placement, true);
-    link.offer(job, attempt, offer, this.#beginAttempt(job, attempt));
+    if (offer && !isLarge(job)) return createOffered(offer);
+    if (offer) this.#sendTicket(job, placements, offer);
+    else if (this.#isOnlyQuarantined(job, placements)) this.#waitForQuarantine(job);
+    else tickets.place(job, placements);
+    return undefined;
   }
 
   /**
-   * Offers a job that waits in the queue, because no job of its lane is claimed; JetStream may have no leader.
-   * @returns false if no worker is known to wait for a job
+   * Chooses a worker for a job that waits in the queue, because no job of its lane is claimed; JetStream may have no leader.
+   * @returns the event of the offer; undefined if no worker is known to wait for a job
    */
-  offerWaiting(job: Job): boolean {
-    const { link } = this.#dependencies;
+  placeWaiting(job: Job): OfferedEvent | undefined {
     const offer = isLarge(job) ? undefined : this.#chooseOffer(job, rankPlacements(job), true);
-    if (!offer) return false;
-    const attempt = new Attempt(offer.worker, offer.placement, true);
-    const context = this.#beginAttempt(job, attempt);
-    // The next job in line gets a ticket of its own, and can then be offered.
-    job.tickets.withdrawAll(true);
-    link.offer(job, attempt, offer, context);
-    return true;
+    return offer && createOffered(offer);
   }
 
   /** Sends a ticket of a waiting job straight to a worker, at most once a second. The worker claims the job as with any other ticket. */
@@ -97,89 +79,6 @@ export class JobPlacer {
     job.recordWorkerSearch(true);
     link.sendTicket(job, offer);
     reviewLater(job, maxClaimMs);
-  }
-
-  /** Handles a refused offer: the worker has no free slot any more, must first look for tickets in its lanes, or is lost. */
-  onRefusal(job: Job): void {
-    const { attempt } = job;
-    // A worker that has confirmed the job cannot refuse it any more.
-    if (!attempt?.isOffered || attempt.isConfirmed) return;
-    attempt.worker.stopOffers();
-    this.#dependencies.jobs.endAttempt(job);
-    job.recordRefusal();
-    this.place(job);
-  }
-
-  /** Handles a claim. The claim's subject names the worker, and the answer goes only to an inbox of that worker. */
-  onClaim({ subject, data, reply: replyTo = '' }: Msg): void {
-    const { broker, jobs, tickets, link, jetStreamProxy, quarantine } = this.#dependencies;
-    const claim = decodeClaim(data);
-    const address = parseWorkerAddress(subject);
-    if (!claim || !address || !isOwnInbox(broker.subjects, address, replyTo)) return;
-    const job = jobs.get(claim.job);
-    const worker = this.#findClaimant(address, replyTo);
-    const mayTake = !job || !worker || quarantine.mayTake(worker, job);
-    const verdict = mayTake ? judgeClaim(job, worker, claim.v) : 'later';
-    const choice = worker && this.#chooseJob(job, verdict, worker, claim);
-    if (choice) {
-      const attempt = new Attempt(worker, choice.placement, false);
-      const context = this.#beginAttempt(choice.job, attempt);
-      choice.job.tickets.withdraw(worker.pool, choice.job === job);
-      choice.job.tickets.withdrawAll();
-      link.grant(choice.job, attempt, { v: claim.v, replyTo }, context);
-      // If the claim got another job, the ticket's own job still waits and needs the ticket.
-      const isGivenBack = job?.state === 'queued' && choice.job !== job;
-      return jetStreamProxy.ack(address, claim.ticket, isGivenBack ? 'back' : 'done');
-    }
-    if (verdict === 'ejected' && worker) {
-      jetStreamProxy.ack(address, claim.ticket, 'back');
-      return link.refuseDelayed(replyTo, worker);
-    }
-    link.refuse(replyTo, verdict === 'taken' || verdict === 'later' ? verdict : 'gone');
-    jetStreamProxy.ack(address, claim.ticket, verdict === 'later' ? 'later' : 'done');
-    if (verdict !== 'gone' || !job || !worker) return;
-    job.tickets.withdraw(worker.pool, true);
-    if (job.tickets.placed.size === 0) tickets.place(job);
-  }
-
-  /**
-   * Finds the worker that claims; undefined if it is not known. The claim may come from a process that has just replaced the announced one.
-   * That claim is refused, because a job that is granted under the old announcement would count as lost when the old process counts as
-   * lost.
-   */
-  #findClaimant(address: WorkerAddress, replyTo: string): LiveWorker | undefined {
-    const { broker, workers } = this.#dependencies;
-    const worker = workers.findByAddress(address);
-    const { offersAt } = worker?.announcement ?? {};
-    const isFromAnother = offersAt !== undefined && !belongToSameProcess(broker.subjects, address, offersAt, replyTo);
-    return isFromAnother ? undefined : worker;
-  }
-
-  /**
-   * Chooses the job that the claim gets, and its placement: the next job in line in the lane of the claim's ticket, whether the ticket's
-   * own job still waits or not. Returns undefined if the claim is refused.
-   * @param claimed the ticket's own job
-   */
-  #chooseJob(
-    claimed: Job | undefined,
-    verdict: Verdict,
-    worker: LiveWorker,
-    { v, ticket }: Claim,
-  ): { job: Job; placement: Placement } | undefined {
-    const { tickets, quarantine } = this.#dependencies;
-    const mayTake = (other: Job): boolean =>
-      quarantine.mayTake(worker, other) && typeof judgeClaim(other, worker, v) !== 'string';
-    let job: Job | undefined;
-    if (claimed && typeof verdict !== 'string') {
-      if (ticket === noAckSubject) return { job: claimed, placement: verdict };
-      job = tickets.getLane(worker.pool, claimed.request.class).chooseJobForTicket(claimed, mayTake);
-      if (job === claimed) return { job, placement: verdict };
-    } else if (verdict === 'taken' || !claimed) {
-      const priority = readTicketClass(ticket, worker.pool.pool);
-      job = priority && tickets.getLane(worker.pool, priority).chooseJobForSpareTicket(mayTake);
-    }
-    const placement = job && judgeClaim(job, worker, v);
-    return job && placement && typeof placement !== 'string' ? { job, placement } : undefined;
   }
 
   /** Whether the quarantine is the only reason why the job cannot be offered to a worker now. The quarantine ends within a moment. */
@@ -203,14 +102,10 @@ export class JobPlacer {
     if (!broker.connected || job.refusals >= maxRefusals) return undefined;
     return chooseOffer(job, placements, (worker) => quarantine.mayTake(worker, job), hasWaited);
   }
+}
 
-  /** Records that a job is granted or offered. Returns the trace context for the worker. */
-  #beginAttempt(job: Job, attempt: Attempt): ReturnType<Job['beginAttempt']> {
-    const context = job.beginAttempt(attempt);
-    this.#dependencies.jobs.recordAttempt(job, attempt);
-    this.#dependencies.quarantine.recordGiven(attempt.worker, job);
-    return context;
-  }
+function createOffered({ worker, placement, subject, v }: Offer): OfferedEvent {
+  return { type: 'offered', attempt: new Attempt(worker, placement, true), to: { subject, v } };
 }
 
 /** Whether the payload of a job does not fit into one message with the grant. */

@@ -1,5 +1,6 @@
 import type { Job } from '../job.ts';
-import { noWorkers, type LivePool, type Placement } from '../workers/live-pool.ts';
+import { noWorkers, type Placement } from '../workers/live-pool.ts';
+import type { LivePool } from '../workers/live-worker.ts';
 
 /** A pool whose workers have reported this many failures of a job comes after all other pools, even if it has healthy workers. */
 const maxFailures = 2;

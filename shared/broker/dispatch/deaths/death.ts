@@ -1,3 +1,4 @@
+import { RouterError } from '#shared/core/errors.ts';
 import type { Attempt } from '../attempt.ts';
 import type { LiveWorker } from '../workers/live-worker.ts';
 
@@ -34,4 +35,9 @@ export function mayHaveHadJob(attempt: Attempt, evidence?: DeathEvidence): boole
   if (!isOffered || isConfirmed) return true;
   if (evidence) return false;
   return hasSentFrame || givenAt < worker.lastHeartbeatAt + maxHeartbeatIntervalMs;
+}
+
+/** The error of a job whose worker is lost. */
+export function createLossError(message = 'The worker was lost in the middle of the answer.'): RouterError {
+  return new RouterError('worker_lost', message);
 }

@@ -1,4 +1,4 @@
-import type { JobState } from '../job-state.ts';
+import type { JobState } from '../job-event.ts';
 import type { Death } from './death.ts';
 
 /**

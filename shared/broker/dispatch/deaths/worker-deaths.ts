@@ -37,10 +37,11 @@ export class WorkerDeaths {
 
   /**
    * Whether a worker has died with this job. A recorded death may turn out to be none: a worker whose connection was closed, or that was
-   * silent, may return. Its heartbeats then show that it lived after the recorded time.
+   * silent, may return. Its heartbeats then show that it lived after the recorded time. And a stream that has gone on for a while since has
+   * not caused the death.
    */
-  hasDeath({ death }: Job): boolean {
-    if (!death) return false;
+  hasDeath({ death, continuation }: Job, now = performance.now()): boolean {
+    if (!death || continuation?.isCleared(now) === true) return false;
     const { id, announcement } = death.worker;
     const known = this.#workers.get(id);
     return known?.announcement.startedAt !== announcement.startedAt || known.provenAliveAt <= death.at;
@@ -53,22 +54,24 @@ export class WorkerDeaths {
     return false;
   }
 
+  /** Whether two workers have died on the same body of another request, so that this job must not get a second worker. */
+  isBodyRefused({ canMove, body, request }: Job): boolean {
+    return canMove && body !== undefined && this.#refusedBodies.has(request, body);
+  }
+
   /**
-   * Records the first death of a worker that had a job.
-   * @returns the error with which the job ends, if its body is refused because of other requests; otherwise undefined
+   * Records that a worker has died with a job. A job whose client has got a part of an answer that cannot continue ends for that reason, and
+   * is not quarantined.
    */
-  countFirst(job: Job, { worker, grant, givenAt }: Attempt, now = performance.now()): RouterError | undefined {
+  record(job: Job, { worker, grant, givenAt }: Attempt, now: number): void {
     const { canMove, death, body, request, traceId } = job;
-    // The client has got a part of an answer that cannot continue. The job ends for that reason and is not quarantined.
-    if (!canMove) return undefined;
     const digest = death?.digest ?? (body && computeBodyDigest(request, body));
-    if (digest === undefined) return undefined;
+    if (!canMove || digest === undefined) return;
     job.recordDeath({ worker, grant, at: now, afterMs: now - givenAt, digest });
     this.#log.warn(
       { requestId: request.requestId, traceId, worker: worker.id, digest },
       'a worker died with a request',
     );
-    return this.#refusedBodies.hasDigest(digest) ? createRefusal() : undefined;
   }
 
   /**
@@ -84,7 +87,8 @@ export class WorkerDeaths {
   }
 }
 
-function createRefusal(): RouterError {
+/** The error of a request whose body is refused. */
+export function createRefusal(): RouterError {
   return new RouterError(
     'workers_died',
     'Two workers died on this request in the last ten minutes. It is refused now.',

@@ -1,4 +1,5 @@
-import type { LivePool, Placement } from '../workers/live-pool.ts';
+import type { Placement } from '../workers/live-pool.ts';
+import type { LivePool } from '../workers/live-worker.ts';
 
 /** Minimum milliseconds between two tickets of a job that are sent straight to workers. */
 const minHandOverIntervalMs = 1_000;

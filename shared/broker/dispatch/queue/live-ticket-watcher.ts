@@ -1,7 +1,7 @@
 import type { Msg } from '@nats-io/transport-node';
 import type { Broker } from '../../connection/connect-broker.ts';
 import { decodeTicket } from '../../contract/ticket.ts';
-import type { LivePool } from '../workers/live-pool.ts';
+import type { LivePool } from '../workers/live-worker.ts';
 import type { LiveWorkers } from '../workers/live-workers.ts';
 
 /** Maximum jobs that are remembered, so that each is not reported with each of its tickets. */

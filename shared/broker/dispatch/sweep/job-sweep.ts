@@ -1,10 +1,13 @@
-import type { RouterError } from '#shared/core/errors.ts';
+import { RouterError } from '#shared/core/errors.ts';
 import type { Broker } from '../../connection/connect-broker.ts';
 import type { ClosedConnections } from '../deaths/closed-connections.ts';
+import { createLossError } from '../deaths/death.ts';
 import { sortNewestFirst } from '../deaths/quarantine.ts';
-import { runInTurns } from '../run-in-turns.ts';
 import type { Job } from '../job.ts';
+import type { JobMachine } from '../job-machine.ts';
 import type { JobTable } from '../job-table.ts';
+import { runInTurns } from '../run-in-turns.ts';
+import type { OutcomeJudge } from '../workers/outcome-judge.ts';
 import { findExceededTimeout, type Timeouts } from './find-exceeded-timeout.ts';
 
 /** Milliseconds between two sweeps. */
@@ -32,24 +35,10 @@ export interface JobSweepOptions {
   /** Milliseconds without a byte after which the client of a stream gets a keep-alive. */
   keepAliveMs: number;
   closedConnections: Pick<ClosedConnections, 'isClosed'>;
-  /** Calls `act` for a job. An error that `act` throws fails this job and no other. */
-  runGuarded: (job: Job, act: (job: Job, now: number) => void, now: number) => void;
+  judge: Pick<OutcomeJudge, 'checkLate'>;
+  machine: JobMachine;
   /** Returns the expected milliseconds until a waiting job is claimed; undefined if it has no lane. */
   estimateWaitMs: (job: Job, now: number) => number | undefined;
-  /** Called for a job whose worker has fallen silent. */
-  onLost: (job: Job) => void;
-  /** Called at every sweep for each job whose worker's connection is closed, the job first that its worker got last. */
-  onClosed: (job: Job) => void;
-  /** Called for a job that has exceeded another timeout. */
-  onExceeded: (job: Job, error: RouterError) => void;
-  /** Called at every sweep for an offered job whose worker has sent no frame in time. */
-  onOfferIgnored: (job: Job, now: number) => void;
-  /** Called at every sweep for a job whose worker has sent no frame for a while, while the broker is connected. */
-  onQuiet: (job: Job, now: number) => void;
-  /** Called at every sweep for a streamed job whose worker has sent no piece yet, while the broker is connected. */
-  onAwaitingFirstPiece: (job: Job, now: number) => void;
-  /** Called at every sweep for a job in the queue, while the broker is connected. */
-  onWaiting: (job: Job, now: number) => void;
 }
 
 /** Checks all jobs ten times a second for exceeded timeouts, keep-alives that are due, and workers that are silent or disconnected. */
@@ -81,24 +70,50 @@ export class JobSweep {
 
   async #sweep(): Promise<void> {
     const begin = performance.now();
-    const { jobs, runGuarded, onClosed } = this.#options;
+    const { jobs, machine } = this.#options;
     if (begin - this.#lastSweep > stoodStillMs) this.restartSilence();
     this.#lastSweep = begin;
     if (this.#isSweeping) return;
     this.#isSweeping = true;
-    const checkIfRunning = (job: Job): void => {
-      if (!job.isOver) runGuarded(job, this.#checkJob, performance.now());
+    const check = (job: Job): void => {
+      try {
+        if (!job.isOver) this.#check(job, performance.now());
+      } catch (error) {
+        machine.onThrown(job, error);
+      }
     };
-    await runInTurns(jobs.values(), checkIfRunning, () => this.#isClosed);
+    await runInTurns(jobs.values(), check, () => this.#isClosed);
     this.#isSweeping = false;
-    const disconnectedJobs = this.#disconnectedJobs.filter(({ isOver }) => !isOver);
-    for (const job of sortNewestFirst(disconnectedJobs)) runGuarded(job, onClosed, performance.now());
+    for (const job of sortNewestFirst(this.#disconnectedJobs))
+      machine.raise(job, { type: 'workerDisconnected', error: createLossError(), evidence: 'closed' });
     this.#disconnectedJobs = [];
     if (this.#silentJobs.size > 0 && !this.#isReporting && !this.#isClosed) await this.#reportLostJobs();
   }
 
+  /** Raises what is due for a job. Silent and disconnected workers are handled once all jobs are checked. */
+  #check(job: Job, now: number): void {
+    const { broker, timeouts, keepAliveMs, closedConnections, estimateWaitMs, judge, machine } = this.#options;
+    const exceeded = findExceededTimeout(job, timeouts, now, broker.disconnectedSince, estimateWaitMs);
+    if (exceeded === 'lost') return void this.#silentJobs.add(job);
+    if (exceeded) return machine.raise(job, { type: 'timedOut', error: exceeded });
+    if (job.request.stream && now - job.lastWriteAt > keepAliveMs) machine.raise(job, { type: 'keepAliveDue' });
+    if (!broker.connected || job.isOver) return undefined;
+    const { attempt } = job;
+    if (!attempt) return machine.raise(job, { type: 'stillWaiting' });
+    if (closedConnections.isClosed(attempt.worker, attempt.lastFrameAt, now))
+      return void this.#disconnectedJobs.push(job);
+    const quietMs = now - attempt.lastFrameAt;
+    if (attempt.isOffered && !attempt.hasSentFrame && quietMs > maxOfferSilenceMs)
+      machine.raise(job, { type: 'offerIgnored' });
+    else if (quietMs > requestFrameAfterMs) machine.raise(job, { type: 'framesDue' });
+    if (job.state !== 'claimed' || !job.request.stream || !judge.checkLate(attempt, now)) return undefined;
+    const error = new RouterError('first_token_timeout', 'The model gave no first token in time.');
+    return machine.raise(job, { type: 'tokenLate', error });
+  }
+
   /**
    * Reports the jobs of silent workers, if the broker answers promptly. Otherwise the broker was blocked, and their silence proves nothing.
+   * A worker that has not answered the request for frames counts as dead, unless its heartbeats show that it lived after its last frame.
    */
   async #reportLostJobs(): Promise<void> {
     this.#isReporting = true;
@@ -107,29 +122,14 @@ export class JobSweep {
     const silent = [...this.#silentJobs];
     this.#silentJobs.clear();
     if (answerMs === undefined || answerMs > maxAnswerMs) return this.restartSilence();
-    const { broker, timeouts, runGuarded, estimateWaitMs, onLost } = this.#options;
+    const { broker, timeouts, estimateWaitMs, machine } = this.#options;
     const now = performance.now();
     for (const job of silent) {
       const exceeded = findExceededTimeout(job, timeouts, now, broker.disconnectedSince, estimateWaitMs);
-      if (exceeded === 'lost') runGuarded(job, onLost, now);
+      if (exceeded !== 'lost' || !job.attempt) continue;
+      const isAlive = job.attempt.worker.provenAliveAt > job.attempt.lastFrameAt;
+      const error = createLossError('The worker fell silent in the middle of the answer.');
+      machine.raise(job, { type: isAlive ? 'workerLost' : 'workerDied', error });
     }
   }
-
-  readonly #checkJob = (job: Job, now: number): void => {
-    const { broker, timeouts, keepAliveMs, closedConnections, estimateWaitMs } = this.#options;
-    const { onExceeded, onOfferIgnored, onQuiet, onAwaitingFirstPiece, onWaiting } = this.#options;
-    const exceeded = findExceededTimeout(job, timeouts, now, broker.disconnectedSince, estimateWaitMs);
-    if (exceeded === 'lost') return void this.#silentJobs.add(job);
-    if (exceeded) return onExceeded(job, exceeded);
-    if (job.request.stream && now - job.lastWriteAt > keepAliveMs) job.keepAlive(now);
-    if (!broker.connected || job.isOver) return undefined;
-    const { attempt } = job;
-    if (!attempt) return onWaiting(job, now);
-    if (closedConnections.isClosed(attempt.worker, attempt.lastFrameAt, now))
-      return void this.#disconnectedJobs.push(job);
-    const quietMs = now - attempt.lastFrameAt;
-    if (attempt.isOffered && !attempt.hasSentFrame && quietMs > maxOfferSilenceMs) onOfferIgnored(job, now);
-    else if (quietMs > requestFrameAfterMs) onQuiet(job, now);
-    if (job.state === 'claimed' && job.request.stream) onAwaitingFirstPiece(job, now);
-  };
 }

@@ -1,25 +1,4 @@
-import type { Tier } from '#shared/core/tier.ts';
-import type { ModelInfo, ToolInfo } from '../../contract/announcement.ts';
-import type { LiveWorker } from './live-worker.ts';
-
-/** A group of interchangeable workers: the unit from which a request's lanes are chosen. */
-export interface LivePool {
-  /** Identifies the pool in this process, see `LivePools.computeKey`. */
-  key: string;
-  tier: Tier;
-  /**
-   * The announced token of the pool in the subjects of its lanes. If workers of another pool announce the same token, both share the lanes.
-   */
-  pool: string;
-  /** The version of the contract that this dispatcher speaks with the workers; undefined if they share no version. */
-  contract: number | undefined;
-  formats: readonly string[];
-  models: readonly ModelInfo[];
-  tools: readonly ToolInfo[];
-  workers: Set<LiveWorker>;
-  /** The number of tickets of this dispatcher that wait in the pool's lanes. */
-  waiting: number;
-}
+import type { LivePool } from './live-worker.ts';
 
 /** A pool that can serve a job now, and the model that would serve it. */
 export interface Placement {

@@ -4,8 +4,8 @@ import { findCommonVersion, type ContractRange } from '../../contract/contract-r
 import { openCredentialName } from '../../contract/worker-address.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { KnownNames } from './known-names.ts';
-import type { LivePool } from './live-pool.ts';
-import type { LiveWorker } from './live-worker.ts';
+
+import type { LivePool, LiveWorker } from './live-worker.ts';
 
 /** Milliseconds for which a lost pool is kept, because it may come back, for example after a restart. */
 const keepLostMs = 60_000;

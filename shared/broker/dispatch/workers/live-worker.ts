@@ -1,9 +1,28 @@
-import type { Announcement } from '../../contract/announcement.ts';
+import type { Tier } from '#shared/core/tier.ts';
+import type { Announcement, ModelInfo, ToolInfo } from '../../contract/announcement.ts';
 import { formatWorkerId, type WorkerAddress } from '../../contract/worker-address.ts';
-import type { LivePool } from './live-pool.ts';
 import { ProofOfLife } from './proof-of-life.ts';
 import { computeRendezvousPoint } from './rendezvous.ts';
 import { WorkerHealth } from './worker-health.ts';
+
+/** A group of interchangeable workers: the unit from which a request's lanes are chosen. */
+export interface LivePool {
+  /** Identifies the pool in this process, see `LivePools.computeKey`. */
+  key: string;
+  tier: Tier;
+  /**
+   * The announced token of the pool in the subjects of its lanes. If workers of another pool announce the same token, both share the lanes.
+   */
+  pool: string;
+  /** The version of the contract that this dispatcher speaks with the workers; undefined if they share no version. */
+  contract: number | undefined;
+  formats: readonly string[];
+  models: readonly ModelInfo[];
+  tools: readonly ToolInfo[];
+  workers: Set<LiveWorker>;
+  /** The number of tickets of this dispatcher that wait in the pool's lanes. */
+  waiting: number;
+}
 
 /**
  * A worker that sends heartbeats, as one dispatcher knows it. Only its own methods change it. Times are milliseconds of

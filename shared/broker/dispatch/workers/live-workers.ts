@@ -13,13 +13,13 @@ import {
 import { parseWorkerAddress, formatWorkerId, type WorkerAddress } from '../../contract/worker-address.ts';
 import { AnnouncementReader } from './announcement-reader.ts';
 import { AnnouncementRequests } from './announcement-requests.ts';
-import { lossTexts, servesName, type LivePool, type Loss } from './live-pool.ts';
+import { lossTexts, servesName, type Loss } from './live-pool.ts';
 import { LivePools } from './live-pools.ts';
 import { CredentialModelRules, type CredentialEntries } from './credential-model-rules.ts';
 import { CredentialUsage, type WorkerShare } from './credential-usage.ts';
 import { SilenceCheck } from './silence-check.ts';
 import { CredentialToolRules } from './credential-tool-rules.ts';
-import { LiveWorker } from './live-worker.ts';
+import { type LivePool, LiveWorker } from './live-worker.ts';
 
 /** Maximum workers. Further workers on the broker are ignored, with a log line. */
 const maxWorkers = 10_000;

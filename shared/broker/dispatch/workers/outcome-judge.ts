@@ -1,6 +1,6 @@
 import { errorTable, type ErrorCode, type RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
-import type { Attempt } from '../attempt.ts';
+import type { Attempt, Verdict } from '../attempt.ts';
 import type { Job } from '../job.ts';
 import { hasFirstTokens, isSlow, needsComparison, standsOut } from './compare-with-peers.ts';
 import type { LiveWorker } from './live-worker.ts';
@@ -14,7 +14,7 @@ const comparisonValidMs = { faults: 100, firstTokens: 1_000 };
 const lateMs = 2_000;
 
 /** Returns what an error says about the worker that reports it: it failed, it refused the request, or nothing (`none`). */
-export function classifyFault(code: ErrorCode): Fault | 'none' {
+function classifyFault(code: ErrorCode): Fault | 'none' {
   // A lost connection is not the worker's fault, and a worker that stops is not faulty.
   if (code === 'worker_lost' || code === 'shutting_down') return 'none';
   const { status, movable } = errorTable[code];
@@ -77,10 +77,11 @@ export class OutcomeJudge {
    * refusals, and only once, because a request that two workers refuse is itself bad. After any other error, it is so if the error is
    * movable
    */
-  recordFailure(job: Job, attempt: Attempt, { code, movable }: RouterError, now: number): boolean {
+  recordFailure(job: Job, attempt: Attempt, { code, movable }: RouterError, now: number): Verdict {
     const fault = classifyFault(code);
     if (fault === 'failure') this.#countFailure(attempt, code, now);
-    return fault === 'refusal' ? this.#recordRefusal(job, attempt, code, now) : movable;
+    const isMovable = fault === 'refusal' ? this.#recordRefusal(job, attempt, code, now) : movable;
+    return { isMovable, isBlamed: fault !== 'none' };
   }
 
   /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
 import { readKeyPermits } from '#shared/serving/key-permits.ts';
 import { listServedModels, markNotPermitted } from '#services/console/live/served-models.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ToolInfo } from '#shared/broker/contract/announcement.ts';
 import { derivePoolToken } from '#shared/broker/contract/pool-token.ts';
-import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 import { chooseToolLanes } from '#shared/serving/serve-tool.ts';
 import { listTools } from '#shared/serving/list-tools.ts';
 import { isToolDenied, readToolPermits } from '#shared/serving/tool-permits.ts';

@@ -5,7 +5,7 @@ import type { Death } from '#shared/broker/dispatch/deaths/death.ts';
 import { DeathChecks } from '#shared/broker/dispatch/deaths/death-checks.ts';
 import type { Job } from '#shared/broker/dispatch/job.ts';
 import type { WorkerLink } from '#shared/broker/dispatch/worker-link.ts';
-import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 import { isBegun, loseAsStranger, placementsIn } from '../../../../helpers/broker/broker-parties.ts';
 import type { Parties, TestJob } from '../../../../helpers/broker/broker-parties.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import { encodeTicket } from '#shared/broker/contract/ticket.ts';
 import { LiveTicketWatcher } from '#shared/broker/dispatch/queue/live-ticket-watcher.ts';
-import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { Parties } from '../../../../helpers/broker/broker-parties.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { JobState } from '#shared/broker/dispatch/job-state.ts';
+import type { JobState } from '#shared/broker/dispatch/job-event.ts';
 import {
   findExceededTimeout,
   type TimedJob,

@@ -1,0 +1,109 @@
+import type { Msg } from '@nats-io/transport-node';
+import type { Broker } from '../../connection/connect-broker.ts';
+import { readTicketClass } from '../../contract/ack.ts';
+import { decodeClaim, noAckSubject, type Claim } from '../../contract/claim.ts';
+import { belongToSameProcess, isOwnInbox } from '../../contract/subjects.ts';
+import { parseWorkerAddress, type WorkerAddress } from '../../contract/worker-address.ts';
+import { Attempt } from '../attempt.ts';
+import type { Quarantine } from '../deaths/quarantine.ts';
+import type { Job } from '../job.ts';
+import type { JobEvent } from '../job-event.ts';
+import type { JobTable } from '../job-table.ts';
+import type { JetStreamProxy } from '../queue/jetstream-proxy.ts';
+import type { Tickets } from '../queue/tickets.ts';
+import type { WorkerLink } from '../worker-link.ts';
+import type { Placement } from '../workers/live-pool.ts';
+import type { LiveWorker } from '../workers/live-worker.ts';
+import type { LiveWorkers } from '../workers/live-workers.ts';
+import { judgeClaim, type Verdict } from './judge-claim.ts';
+
+export interface ClaimsDependencies {
+  broker: Broker;
+  workers: LiveWorkers;
+  jobs: JobTable;
+  tickets: Tickets;
+  link: WorkerLink;
+  jetStreamProxy: JetStreamProxy;
+  quarantine: Quarantine;
+  raise: (job: Job, event: JobEvent) => void;
+}
+
+/** Answers the claims of workers: grants the job that is next in the lane of the claimed ticket, or refuses. */
+export class Claims {
+  readonly #dependencies: ClaimsDependencies;
+
+  constructor(dependencies: ClaimsDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Handles a claim. The claim's subject names the worker, and the answer goes only to an inbox of that worker. */
+  onClaim({ subject, data, reply: replyTo = '' }: Msg): void {
+    const { broker, jobs, tickets, link, jetStreamProxy, quarantine, raise } = this.#dependencies;
+    const claim = decodeClaim(data);
+    const address = parseWorkerAddress(subject);
+    if (!claim || !address || !isOwnInbox(broker.subjects, address, replyTo)) return;
+    const job = jobs.get(claim.job);
+    const worker = this.#findClaimant(address, replyTo);
+    const mayTake = !job || !worker || quarantine.mayTake(worker, job);
+    const verdict = mayTake ? judgeClaim(job, worker, claim.v) : 'later';
+    const choice = worker && this.#chooseJob(job, verdict, worker, claim);
+    if (choice) {
+      choice.job.tickets.withdraw(worker.pool, choice.job === job);
+      choice.job.tickets.withdrawAll();
+      const attempt = new Attempt(worker, choice.placement, false);
+      raise(choice.job, { type: 'granted', attempt, to: { replyTo, v: claim.v } });
+      // If the claim got another job, the ticket's own job still waits and needs the ticket.
+      const isGivenBack = job?.state === 'queued' && choice.job !== job;
+      return jetStreamProxy.ack(address, claim.ticket, isGivenBack ? 'back' : 'done');
+    }
+    if (verdict === 'ejected' && worker) {
+      jetStreamProxy.ack(address, claim.ticket, 'back');
+      return link.refuseDelayed(replyTo, worker);
+    }
+    link.refuse(replyTo, verdict === 'taken' || verdict === 'later' ? verdict : 'gone');
+    jetStreamProxy.ack(address, claim.ticket, verdict === 'later' ? 'later' : 'done');
+    if (verdict !== 'gone' || !job || !worker) return;
+    job.tickets.withdraw(worker.pool, true);
+    if (job.tickets.placed.size === 0) tickets.place(job);
+  }
+
+  /**
+   * Finds the worker that claims; undefined if it is not known. The claim may come from a process that has just replaced the announced one.
+   * That claim is refused, because a job that is granted under the old announcement would count as lost when the old process counts as
+   * lost.
+   */
+  #findClaimant(address: WorkerAddress, replyTo: string): LiveWorker | undefined {
+    const { broker, workers } = this.#dependencies;
+    const worker = workers.findByAddress(address);
+    const { offersAt } = worker?.announcement ?? {};
+    const isFromAnother = offersAt !== undefined && !belongToSameProcess(broker.subjects, address, offersAt, replyTo);
+    return isFromAnother ? undefined : worker;
+  }
+
+  /**
+   * Chooses the job that the claim gets, and its placement: the next job in line in the lane of the claim's ticket, whether the ticket's
+   * own job still waits or not. Returns undefined if the claim is refused.
+   * @param claimed the ticket's own job
+   */
+  #chooseJob(
+    claimed: Job | undefined,
+    verdict: Verdict,
+    worker: LiveWorker,
+    { v, ticket }: Claim,
+  ): { job: Job; placement: Placement } | undefined {
+    const { tickets, quarantine } = this.#dependencies;
+    const mayTake = (other: Job): boolean =>
+      quarantine.mayTake(worker, other) && typeof judgeClaim(other, worker, v) !== 'string';
+    let job: Job | undefined;
+    if (claimed && typeof verdict !== 'string') {
+      if (ticket === noAckSubject) return { job: claimed, placement: verdict };
+      job = tickets.getLane(worker.pool, claimed.request.class).chooseJobForTicket(claimed, mayTake);
+      if (job === claimed) return { job, placement: verdict };
+    } else if (verdict === 'taken' || !claimed) {
+      const priority = readTicketClass(ticket, worker.pool.pool);
+      job = priority && tickets.getLane(worker.pool, priority).chooseJobForSpareTicket(mayTake);
+    }
+    const placement = job && judgeClaim(job, worker, v);
+    return job && placement && typeof placement !== 'string' ? { job, placement } : undefined;
+  }
+}

@@ -1,0 +1,199 @@
+import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { JobPlacer } from './claims/job-placer.ts';
+import type { Quarantine } from './deaths/quarantine.ts';
+import type { DeathChecks } from './deaths/death-checks.ts';
+import { createRefusal, type WorkerDeaths } from './deaths/worker-deaths.ts';
+import type { Job } from './job.ts';
+import type { EndedEvent, FailureEvent, GrantedEvent, JobEvent, OfferedEvent } from './job-event.ts';
+import type { JobTable } from './job-table.ts';
+import type { Queue } from './queue/queue.ts';
+import type { WorkerLink } from './worker-link.ts';
+import type { OutcomeJudge } from './workers/outcome-judge.ts';
+
+/**
+ * The errors that a client gets as they are if they end a stream that waits for another worker, because they are no failure of that other
+ * worker. Instead of any other error, the client gets the error of the worker that was lost.
+ */
+const unmaskedErrors: ReadonlySet<ErrorCode> = new Set([
+  'workers_died',
+  'shutting_down',
+  'total_timeout',
+  'request_timeout',
+]);
+
+export interface JobEffectsDependencies {
+  jobs: JobTable;
+  placer: JobPlacer;
+  queue: Queue;
+  link: WorkerLink;
+  quarantine: Quarantine;
+  deaths: WorkerDeaths;
+  checks: DeathChecks;
+  judge: OutcomeJudge;
+  log: Logger;
+  /** Applies a further event. */
+  raise: (job: Job, event: JobEvent) => void;
+}
+
+/** The effects of `jobLife`. The job is in its next state already. */
+export class JobEffects {
+  readonly #dependencies: JobEffectsDependencies;
+
+  constructor(dependencies: JobEffectsDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Finds a worker for the job: offers the job, or publishes tickets. */
+  place(job: Job): void {
+    const offered = this.#dependencies.placer.place(job);
+    if (offered) this.#dependencies.raise(job, offered);
+  }
+
+  beginAttempt(job: Job, { attempt }: OfferedEvent | GrantedEvent): void {
+    job.beginAttempt(attempt);
+    this.#dependencies.jobs.recordAttempt(job, attempt);
+    this.#dependencies.quarantine.recordGiven(attempt.worker, job);
+  }
+
+  sendOffer(job: Job, { attempt, to }: OfferedEvent): void {
+    this.#dependencies.link.offer(job, attempt, to);
+  }
+
+  sendGrant(job: Job, { attempt, to }: GrantedEvent): void {
+    this.#dependencies.link.grant(job, attempt, to);
+  }
+
+  /** Gives the worker no offers until its next heartbeat. */
+  stopOffers({ attempt }: Job): void {
+    attempt?.worker.stopOffers();
+  }
+
+  /** Ends the attempt of an offer that the worker has not accepted. It does not count. */
+  takeBackOffer(job: Job): void {
+    this.#dependencies.jobs.endAttempt(job);
+    job.recordRefusal();
+  }
+
+  beginAnswer(job: Job, _: JobEvent, now: number): void {
+    job.beginAnswer(now);
+  }
+
+  keepAlive(job: Job, _: JobEvent, now: number): void {
+    job.keepAlive(now);
+  }
+
+  /** Ends a job whose whole answer the client has. */
+  complete(job: Job, { end }: EndedEvent, now: number): void {
+    job.complete(end);
+    if (job.attempt) this.#dependencies.judge.recordServed(job, job.attempt, now);
+    this.#release(job);
+  }
+
+  /** Counts the failure for the worker, and records whether another worker may serve the job. */
+  judgeWorker(job: Job, { error, isUnbegun = false }: FailureEvent, now: number): void {
+    const { attempt } = job;
+    if (!attempt) return;
+    // A worker that gives a job back unbegun is not at fault: it stops, or has no memory for the body.
+    attempt.verdict = isUnbegun
+      ? { isMovable: error.movable, isBlamed: false }
+      : this.#dependencies.judge.recordFailure(job, attempt, error, now);
+  }
+
+  /** Cancels the attempt at its worker, if there is one. */
+  cancelAttempt(job: Job): void {
+    this.#dependencies.link.cancel(job);
+  }
+
+  avoidWorker(job: Job): void {
+    job.avoidWorker(job.attempt?.verdict?.isBlamed === true);
+  }
+
+  /** Ends the attempt of a worker that has failed or is lost. */
+  loseAttempt(job: Job, { error }: FailureEvent): void {
+    this.#dependencies.jobs.endAttempt(job);
+    job.recordLoss(error);
+    const { attempts: attempt, traceId, hasBegun: continues, request } = job;
+    const facts = { requestId: request.requestId, traceId, attempt, reason: error.code, continues };
+    this.#dependencies.log.warn(facts, 'job goes to another worker');
+  }
+
+  /** Asks the worker for the frames that are missing, which is also a request for a sign of life. */
+  requestFrames(job: Job, _: JobEvent, now: number): void {
+    this.#dependencies.link.requestFrames(job, now);
+  }
+
+  /** Records that the worker has died with the job, unless the job ends for that reason anyway. */
+  recordDeath(job: Job, _: JobEvent, now: number): void {
+    if (job.attempt) this.#dependencies.deaths.record(job, job.attempt, now);
+  }
+
+  /**
+   * Checks whether the first worker that died with the job is dead. If so, the job ends. Otherwise the death of the present worker counts as
+   * the first one. Until then, the job stays with that worker.
+   */
+  checkEarlierDeath(job: Job, event: FailureEvent): void {
+    const { attempt, death } = job;
+    if (!attempt || !death) return;
+    const { deaths, checks, raise } = this.#dependencies;
+    const { worker } = attempt;
+    const { lastFrameAt } = worker;
+    checks.start(job, death, {
+      isWanted: () => !job.isOver && job.attempt === attempt && worker.lastFrameAt === lastFrameAt,
+      isRefuted: () => !deaths.hasDeath(job),
+      onVerdict: (hasDied) => {
+        if (!hasDied) job.clearDeath();
+        raise(job, hasDied ? { type: 'abandoned', error: deaths.countSecond(job, death, attempt) } : event);
+      },
+    });
+  }
+
+  maintainTickets(job: Job, _: JobEvent, now: number): void {
+    this.#dependencies.queue.maintain(job, now);
+  }
+
+  reviewTickets(job: Job): void {
+    this.#dependencies.queue.tickets.review(job);
+  }
+
+  cancel(job: Job): void {
+    job.cancel();
+    this.#release(job);
+  }
+
+  /** Ends the job with the event's error, and tells the client. */
+  fail(job: Job, event: FailureEvent): void {
+    this.#fail(job, markEffects(job, event));
+  }
+
+  /** Ends a job whose body is refused because of other requests. */
+  failAsRefused(job: Job): void {
+    this.#fail(job, createRefusal());
+  }
+
+  failContinuation(job: Job, { error, failure }: FailureEvent): void {
+    const { requestId } = job.request;
+    const facts = { requestId, traceId: job.traceId, worker: job.attempt?.worker.id, failure, reason: error.message };
+    this.#dependencies.log.warn(facts, 'a stream cannot continue');
+    this.#fail(job, new RouterError('worker_lost', error.message), failure);
+  }
+
+  #fail(job: Job, error: RouterError, failure?: FailureEvent['failure']): void {
+    const lossError = job.continuation?.lossError;
+    const clientError = lossError && !unmaskedErrors.has(error.code) ? lossError : error;
+    job.fail(clientError, failure);
+    this.#release(job);
+    job.sink.fail(clientError);
+  }
+
+  #release(job: Job): void {
+    this.#dependencies.jobs.delete(job);
+    job.tickets.withdrawAll();
+  }
+}
+
+/** Marks the error of a tool call that a worker may have begun, because the tool may have had effects. A worker marks its own errors. */
+function markEffects({ request, attempt }: Job, { error, isReported, isUnbegun }: FailureEvent): RouterError {
+  const mayHaveBegun = attempt !== undefined && isReported !== true && isUnbegun !== true;
+  return request.operation === 'execute_tool' && mayHaveBegun ? error.withEffects() : error;
+}
