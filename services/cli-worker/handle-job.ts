@@ -3,7 +3,6 @@ import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { GenerationSpan } from '#shared/upstream/generation-span.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
-import { asksForUsage } from '#shared/formats/chat/stream-additions.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { holdOpening } from '#shared/translate/hold-opening.ts';
 import {
@@ -68,15 +67,9 @@ export function createHandleJob<Request, Piece>(options: HandleJobOptions<Reques
       reply.write(JSON.stringify(translation.client.countAnswer?.(Math.max(1, inputTokens)) ?? {}));
       return { usage: noUsage, finishReason: 'stop' };
     }
-    const recalled = translation.recall?.(clientRequest);
     const request = translation.request(clientRequest, { model: job.model, ...modelTraits, unseal: createUnseal(job) });
-    const answerContext = createAnswerContext(translation.client, {
-      model: job.model,
-      job,
-      recalled,
-      usageChunk: usageChunk && asksForUsage(clientRequest),
-      promptTokens: () => inputTokens,
-    });
+    const input = { tokens: inputTokens };
+    const answerContext = createAnswerContext({ translation, job, request: clientRequest, input, usageChunk });
     const answer = (job.stream ? createStreamWriter : createWholeWriter)(dialogue, translation, answerContext, reply);
     return job.trace ? converseTraced(job, job.trace, request, answer, signal) : converse(request, answer, signal);
   };

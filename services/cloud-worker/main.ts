@@ -1,14 +1,16 @@
+import { createJobHandler } from '#shared/worker/create-job-handler.ts';
+import { readRelayOptions } from '#shared/worker/relay-settings.ts';
 import { runWorker } from '#shared/worker/run-worker.ts';
 import { ConfigError } from '#shared/core/load-config.ts';
 import { translations } from '#shared/translate/translations.ts';
 import { cloudWorkerConfig } from './config.ts';
 import { connectProvider } from './providers/connect-provider.ts';
 import { ModelFollower } from './model-follower.ts';
-import { createHandleJob } from './handle-job.ts';
 import { LimitedSlots } from './limited-slots.ts';
 import { deriveOrigin } from './providers/derive-origin.ts';
 import { findProvider } from './providers/provider-of.ts';
-import { listClientFormats, createLackedFeatures } from './providers/served-format.ts';
+import { listClientFormats, createLackedFeatures } from './providers/provider-routes.ts';
+import { ProviderUpstream } from './provider-upstream.ts';
 import { readRateLimits } from './rate-limits.ts';
 import { describeNamedModels, readModels } from './read-models.ts';
 import { createRefusalReport } from './report-refusal.ts';
@@ -46,27 +48,23 @@ await runWorker('cloud', cloudWorkerConfig, async (context) => {
     kind: config.PROVIDER,
     formats: listClientFormats(provider, translations),
     coalesceMs: config.COALESCE_MS,
-    handler: createHandleJob({
-      http,
-      provider,
-      translations,
-      traceName: provider.traceName ?? config.PROVIDER,
-      models: () => follower.models,
-      usageChunk: config.USAGE_CHUNK,
-      fitsOutput: config.FIT_MAX_TOKENS,
-      timeouts: {
-        firstTokenMs: config.FIRST_TOKEN_TIMEOUT_MS,
-        idleMs: config.IDLE_TIMEOUT_MS,
-        answerMs: config.ANSWER_TIMEOUT_MS,
-      },
-      origin: deriveOrigin(provider, config, environment),
-      takesPrompts: config.PROVIDER_PROMPTS,
-      passedTiers: config.PROVIDER_SERVICE_TIERS,
-      onHead: (status, headers) => {
-        reportRefusal(status);
-        limitedSlots.applyLimits(readRateLimits(headers, Date.now()));
-      },
-    }),
+    handler: createJobHandler(
+      new ProviderUpstream({
+        http,
+        provider,
+        translations,
+        traceName: provider.traceName ?? config.PROVIDER,
+        models: () => follower.models,
+        ...readRelayOptions(config),
+        origin: deriveOrigin(provider, config, environment),
+        takesPrompts: config.PROVIDER_PROMPTS,
+        passedTiers: config.PROVIDER_SERVICE_TIERS,
+        onHead: (status, headers) => {
+          reportRefusal(status);
+          limitedSlots.applyLimits(readRateLimits(headers, Date.now()));
+        },
+      }),
+    ),
     facts: () => {
       const { slots, accepting, resumesAt } = limitedSlots.allowance;
       const models = follower.models.map((model) => ({ ...model, lacks: findLacks(model.id) }));

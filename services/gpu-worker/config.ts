@@ -1,15 +1,11 @@
 import { z } from 'zod';
 import { setting } from '#shared/core/load-config.ts';
-import { fitOutputSetting } from '#shared/worker/fit-output-setting.ts';
-import { usageChunkSetting } from '#shared/worker/usage-chunk-setting.ts';
+import { relaySettings } from '#shared/worker/relay-settings.ts';
 import { workerSettings } from '#shared/worker/worker-settings.ts';
 import { engineKinds } from './engines/engine.ts';
 
 /** Maximum number of jobs at once, whatever the engine reports. */
 export const maxSlots = 16_384;
-
-/** Highest value of a timeout, in milliseconds. */
-const maxMs = 3_600_000;
 
 export const gpuWorkerConfig = z.object({
   ENGINE_URL: z
@@ -37,16 +33,6 @@ export const gpuWorkerConfig = z.object({
     1000,
   ),
   CONNECT_TIMEOUT_MS: setting.integer('Timeout for a connection to the engine, in milliseconds', 2000, 50, 60_000),
-  FIRST_TOKEN_TIMEOUT_MS: setting.integer(
-    'Timeout for the first token of a stream, in milliseconds',
-    300_000,
-    50,
-    maxMs,
-  ),
-  IDLE_TIMEOUT_MS: setting.integer('Timeout between two tokens of a stream, in milliseconds', 60_000, 50, maxMs),
-  ANSWER_TIMEOUT_MS: setting.integer('Timeout for an answer that is not streamed, in milliseconds', 600_000, 50, maxMs),
-  DRAIN_MS: setting.integer('Time for running jobs to finish when the worker stops, in milliseconds', 30_000, 0, maxMs),
-  ...usageChunkSetting,
-  ...fitOutputSetting,
+  ...relaySettings,
   ...workerSettings,
 });

@@ -1,11 +1,13 @@
+import { createJobHandler } from '#shared/worker/create-job-handler.ts';
+import { readRelayOptions } from '#shared/worker/relay-settings.ts';
 import { runWorker } from '#shared/worker/run-worker.ts';
 import { translations } from '#shared/translate/translations.ts';
 import { gpuWorkerConfig, maxSlots } from './config.ts';
 import { EngineHttp } from './engine-http.ts';
-import { listClientFormats, findLackedFeatures } from './engine-route.ts';
+import { listClientFormats, findLackedFeatures } from './engine-routes.ts';
+import { EngineUpstream } from './engine-upstream.ts';
 import { findEngine } from './find-engine.ts';
 import { EngineFollower, type EngineState } from './engine-follower.ts';
-import { createHandleJob } from './handle-job.ts';
 import { createImageFetcher } from './images/image-fetcher.ts';
 
 /** Number of slots for an engine that does not report how many requests it processes at once. */
@@ -35,22 +37,18 @@ await runWorker('gpu', gpuWorkerConfig, async ({ config, log, releases, admin, b
     kind: engine.kind,
     formats: listClientFormats(translations),
     coalesceMs: config.COALESCE_MS,
-    handler: createHandleJob({
-      http,
-      engine,
-      translations,
-      models: () => follower.state.models,
-      onUnreachable: () => follower.markUnreachable(),
-      fetchImage: createImageFetcher(),
-      usageChunk: config.USAGE_CHUNK,
-      fitsOutput: config.FIT_MAX_TOKENS,
-      allowedSteeringFields: config.ENGINE_FIELDS,
-      timeouts: {
-        firstTokenMs: config.FIRST_TOKEN_TIMEOUT_MS,
-        idleMs: config.IDLE_TIMEOUT_MS,
-        answerMs: config.ANSWER_TIMEOUT_MS,
-      },
-    }),
+    handler: createJobHandler(
+      new EngineUpstream({
+        http,
+        engine,
+        translations,
+        models: () => follower.state.models,
+        onUnreachable: () => follower.markUnreachable(),
+        fetchImage: createImageFetcher(),
+        ...readRelayOptions(config),
+        allowedSteeringFields: config.ENGINE_FIELDS,
+      }),
+    ),
     facts: () => {
       const { slots } = follower.state;
       const models = follower.state.models.map((model) => ({ ...model, lacks: [...lacks, ...(model.lacks ?? [])] }));

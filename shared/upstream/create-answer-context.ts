@@ -1,50 +1,39 @@
 import type { JsonObject } from '#shared/core/json.ts';
-import { createMultiKeySealer, type Sealer } from '#shared/core/seal.ts';
+import { createMultiKeySealer, createSealer, type Sealer } from '#shared/core/seal.ts';
 import { createAnswerId } from '#shared/formats/answer-id.ts';
-import type { ClientFormat } from '#shared/formats/client-format.ts';
-import type { AnswerContext } from '#shared/translate/translation.ts';
-
-/** Values of an answer that the ingress has fixed in the job. */
-export interface FixedAnswerFields {
-  /** The answer's id; undefined if the worker chooses it. */
-  answerId?: string | undefined;
-  /** See `Grant.ownerKey`. */
-  ownerKey?: string | undefined;
-}
+import { asksForUsage } from '#shared/formats/chat/stream-additions.ts';
+import type { AnswerContext, Translation } from '#shared/translate/translation.ts';
+import type { UpstreamJob } from './upstream-job.ts';
 
 export interface AnswerContextOptions {
-  model: string;
-  job: FixedAnswerFields;
-  /** Estimates the input tokens. Called if the upstream does not report them. */
-  promptTokens: () => number;
-  /** Fields of the request that the translation needs for the answer. */
-  recalled?: JsonObject | undefined;
+  translation: Pick<Translation, 'client' | 'recall'>;
+  job: Pick<UpstreamJob, 'model' | 'answerId' | 'ownerKey'>;
+  /** The client's request. */
+  request: JsonObject;
+  /** The number of input tokens, as far as it is known. Read if the upstream does not report it. */
+  input: { readonly tokens: number };
+  /** Whether a client that requests the usage of a stream gets it in a separate chunk. */
+  usageChunk?: boolean | undefined;
   /** See `AnswerContext.origin`. */
   origin?: string | undefined;
-  /** See `AnswerContext.usageChunk`. */
-  usageChunk?: boolean | undefined;
 }
 
 /**
  * Creates the answer context. It has the fields of an answer that the router sets itself: the model, the time, and an id that cannot clash
  * with ids of the upstream.
- * @param client the client's format, which the answer has
  */
-export function createAnswerContext(
-  client: Pick<ClientFormat, 'answerIdPrefix'>,
-  options: AnswerContextOptions,
-): AnswerContext {
-  const { model, job, promptTokens, recalled, origin, usageChunk } = options;
+export function createAnswerContext(options: AnswerContextOptions): AnswerContext {
+  const { translation, job, request, input, usageChunk, origin } = options;
   return {
-    id: job.answerId ?? createAnswerId(client),
-    model,
+    id: job.answerId ?? createAnswerId(translation.client),
+    model: job.model,
     created: nowInSeconds(),
     now: nowInSeconds,
-    promptTokens: () => Math.max(1, promptTokens()),
-    recalled,
+    promptTokens: () => Math.max(1, input.tokens),
+    recalled: translation.recall?.(request),
     origin,
-    usageChunk,
-    seal: createOwnerSealer(job)?.seal,
+    usageChunk: usageChunk === true && asksForUsage(request),
+    seal: createSeal(job),
   };
 }
 
@@ -52,12 +41,30 @@ function nowInSeconds(): number {
   return Math.floor(Date.now() / 1000);
 }
 
-/** Returns the function that opens content sealed in earlier answers to the same owner; undefined if the job has no owner's key. */
-export function createUnseal(job: FixedAnswerFields): Sealer['unseal'] | undefined {
-  return createOwnerSealer(job)?.unseal;
+/**
+ * Returns the function that opens content sealed in earlier answers to the same owner; undefined if the job has no owner's key. The keys
+ * are derived by the first call, because few requests have such content.
+ */
+export function createUnseal({ ownerKey }: Pick<UpstreamJob, 'ownerKey'>): Sealer['unseal'] | undefined {
+  if (ownerKey === undefined) return undefined;
+  let sealer: Sealer | undefined;
+  return (sealed) => {
+    sealer ??= createMultiKeySealer(readKeys(ownerKey));
+    return sealer?.unseal(sealed);
+  };
 }
 
-function createOwnerSealer({ ownerKey }: FixedAnswerFields): Sealer | undefined {
-  const keys = ownerKey?.split('.') ?? [];
-  return createMultiKeySealer(keys.map((key) => Buffer.from(key, 'base64url')));
+function createSeal({ ownerKey }: Pick<UpstreamJob, 'ownerKey'>): Sealer['seal'] | undefined {
+  const [newest] = ownerKey === undefined ? [] : readKeys(ownerKey);
+  if (!newest) return undefined;
+  let sealer: Sealer | undefined;
+  return (text) => {
+    sealer ??= createSealer(newest);
+    return sealer.seal(text);
+  };
+}
+
+/** Returns the owner's keys, the newest first. */
+function readKeys(ownerKey: string): Buffer[] {
+  return ownerKey.split('.').map((key) => Buffer.from(key, 'base64url'));
 }

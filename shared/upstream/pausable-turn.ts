@@ -37,11 +37,9 @@ export class PausableTurn {
 
   /** Returns undefined for a request whose turn cannot pause, or whose client continues it. */
   static createFor(parts: PausableTurnParts): PausableTurn | undefined {
+    if (parts.upstream !== messagesUpstream || parts.client === messagesFormat) return undefined;
     const { tools } = parts.request;
-    const runsTools = Array.isArray(tools) && tools.some(isRunByUpstream);
-    return parts.upstream === messagesUpstream && parts.client !== messagesFormat && runsTools
-      ? new PausableTurn(parts)
-      : undefined;
+    return Array.isArray(tools) && tools.some(isRunByUpstream) ? new PausableTurn(parts) : undefined;
   }
 
   /** Whether the turn had more than one message. */

@@ -1,87 +1,55 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import { fittedLimitHeader } from '#shared/formats/context-overflow.ts';
-import type { TraceContext } from '#shared/core/tracing/tracing.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import type { Ending, AnswerContext, Translation } from '#shared/translate/translation.ts';
-import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
+import type { TraceContext, TraceSpan } from '#shared/core/tracing/tracing.ts';
+import { fittedLimitHeader } from '#shared/formats/context-overflow.ts';
+import type { Ending, Translation } from '#shared/translate/translation.ts';
 import { BytesListener } from './bytes-listener.ts';
-import type { AnswerListener } from './exchange.ts';
-import { GenerationSpan, type Generation } from './generation-span.ts';
-import type { OutputFit } from './output-fit.ts';
-import { PausableStream, type PausableTurn } from './pausable-turn.ts';
-import { StreamListener } from './stream-listener.ts';
-import type { UpstreamHttp, UpstreamRequest } from './upstream-http.ts';
+import { GenerationSpan } from './generation-span.ts';
 import { heldAnswersBudget } from './held-answers-budget.ts';
+import { PausableStream } from './pausable-turn.ts';
+import type { Relay } from './relay.ts';
+import { RelayedListener } from './relayed-listener.ts';
+import { StreamListener } from './stream-listener.ts';
+import type { UpstreamRequest } from './upstream-http.ts';
 import { writeAnswer, WholeListener } from './whole-listener.ts';
 
-/** Timeouts of an answer, in milliseconds. */
-export interface AnswerTimeouts {
-  firstTokenMs: number;
-  idleMs: number;
-  /** The time for an answer that is not streamed. */
-  answerMs: number;
-}
-
-export interface RelayOptions {
-  http: Pick<UpstreamHttp, 'send'>;
-  upstream: HttpUpstreamFormat;
-  translation: Pick<Translation, 'reply' | 'stream' | 'bytes'>;
-  answerContext: AnswerContext;
-  /** Whether the request asks the upstream for a stream. */
-  stream: boolean;
-  timeouts: AnswerTimeouts;
-  write: (piece: string | Uint8Array) => void;
-  /** See `Reply.head`. Called for answers of plain bytes, and if a limit of output tokens was lowered. */
-  head: (headers: Record<string, string>) => void;
-  /** Resolves when there is room for further pieces of a stream; until then, the upstream is not read. Undefined if there is room now. */
-  room?: (() => Promise<void> | undefined) | undefined;
-  /** Resolves when a stream may begin; undefined if it may begin at once. See `AnswerListener.ready`. */
-  ready?: (() => Promise<void> | undefined) | undefined;
-  trace?: Generation | undefined;
-  /** Lowers the limit of output tokens if the upstream refuses it; undefined if requests are not fitted. */
-  fit?: OutputFit | undefined;
-  /** Continues the answer if the upstream pauses it. */
-  turn?: PausableTurn | undefined;
-  /** Called with the status and headers of every answer. */
-  onHead?: ((status: number, headers: IncomingHttpHeaders) => void) | undefined;
-}
-
 /**
- * Sends a translated request to the upstream and writes the translated answer, as it arrives or whole. With a `fit`, a request whose limit
- * of output tokens is refused is sent again with a lower limit, which a header reports to the client.
+ * Sends a request to the upstream and writes the translated answer, as it arrives or whole. With a `fit`, a request whose limit of output
+ * tokens is refused is sent again with a lower limit, which a header reports to the client.
+ * @param sent what is sent, if it differs from the request as it was written
  * @throws RouterError for an answer that is an error or incomplete; the signal's reason; the connection's errors
  */
-export async function relayAnswer(
-  options: RelayOptions,
-  request: UpstreamRequest,
-  signal: AbortSignal,
-): Promise<Ending> {
-  const { fit, head } = options;
-  if (!fit) return relayTraced(options, request, signal);
-  const onHead = (status: number, headers: IncomingHttpHeaders): void => {
-    if (status === 200) fit.release();
-    options.onHead?.(status, headers);
-  };
+export async function relayAnswer(relay: Relay, sent: UpstreamRequest = relay.request): Promise<Ending> {
+  const { request, reply, signal } = relay;
+  const { job, fit, turn, calibrate } = request;
   try {
-    return await relayTraced({ ...options, onHead }, request, signal);
+    const ending = await (job.trace ? relayTraced(relay, sent, job.trace) : relayOnce(relay, sent));
+    if (turn?.isContinued !== true) calibrate?.(ending.usage.promptTokens);
+    return ending;
   } catch (error) {
-    const fitted = signal.aborted ? undefined : await fit.lowerLimit(error);
+    const fitted = signal.aborted ? undefined : await fit?.lowerLimit(error);
     if (!fitted) throw error;
-    head({ [fittedLimitHeader]: String(fitted.limit) });
-    return relayAnswer(options, { ...request, body: fitted.body }, signal);
+    reply.head({ [fittedLimitHeader]: String(fitted.limit) });
+    return relayAnswer(relay, { ...sent, body: fitted.body });
   }
 }
 
-async function relayTraced(options: RelayOptions, request: UpstreamRequest, signal: AbortSignal): Promise<Ending> {
-  if (!options.trace) return relay(options, request, signal);
-  const span = new GenerationSpan(options.trace);
-  const write = (piece: string | Uint8Array): void => {
-    span.recordPiece();
-    options.write(piece);
+async function relayTraced(relay: Relay, sent: UpstreamRequest, parent: TraceSpan): Promise<Ending> {
+  const { upstream, request, reply, signal } = relay;
+  const { traceName: provider, http } = upstream;
+  const { model, stream } = request.job;
+  const { operation } = request.route.format;
+  const span = new GenerationSpan({ parent, provider, server: http.server, operation, model, stream });
+  const tracedReply: Relay['reply'] = {
+    head: (headers) => reply.head(headers),
+    write: (piece) => {
+      span.recordPiece();
+      reply.write(piece);
+    },
+    room: () => reply.room?.(),
   };
-  const headers = { ...request.headers, ...contextHeaders(span.context) };
+  const headers = { ...sent.headers, ...contextHeaders(span.context) };
   try {
-    const ending = await relay({ ...options, write }, { ...request, headers }, signal);
+    const ending = await relayOnce({ ...relay, reply: tracedReply }, { ...sent, headers });
     span.end(ending);
     return ending;
   } catch (error) {
@@ -94,58 +62,63 @@ function contextHeaders({ traceparent, tracestate }: TraceContext): Record<strin
   return { traceparent, ...(tracestate === undefined ? {} : { tracestate }) };
 }
 
-async function relay(options: RelayOptions, request: UpstreamRequest, signal: AbortSignal): Promise<Ending> {
-  const { http, upstream, translation, answerContext, stream, timeouts, write, head, room, ready, onHead, turn } =
-    options;
-  const streamTimeouts = { firstMs: timeouts.firstTokenMs, idleMs: timeouts.idleMs };
-  if (stream && translation.bytes) {
-    const listener = new BytesListener(upstream, head, write);
-    await http.send(request, withHooks(listener, onHead, { room }), streamTimeouts, signal);
-    listener.end(translation.bytes.mayBeEmpty);
-    return translation.bytes.ending(answerContext);
+function relayOnce(relay: Relay, sent: UpstreamRequest): Promise<Ending> {
+  const { job, route } = relay.request;
+  if (!job.stream) return relayWhole(relay, sent);
+  const { bytes } = route.translation;
+  return bytes ? relayBytes(relay, sent, bytes) : relayEvents(relay, sent);
+}
+
+async function relayEvents(relay: Relay, sent: UpstreamRequest): Promise<Ending> {
+  const { upstream, request, reply, signal } = relay;
+  const { route, answerContext, turn } = request;
+  const timeouts = { firstMs: upstream.timeouts.firstTokenMs, idleMs: upstream.timeouts.idleMs };
+  const write = (text: string): void => reply.write(text);
+  const translated = route.translation.stream(answerContext);
+  const pausable = turn && new PausableStream(translated, turn);
+  for (let next = sent; ; next = { ...sent, body: turn?.writeContinuation() ?? [] }) {
+    const listener = new StreamListener(route.format, pausable ?? translated, write);
+    await upstream.http.send(next, new RelayedListener(listener, relay), timeouts, signal);
+    const ending = listener.end();
+    if (pausable?.isPaused !== true) return ending;
   }
-  if (stream) {
-    const inner = translation.stream(answerContext);
-    const pausable = turn && new PausableStream(inner, turn);
-    for (let sent = request; ; sent = { ...request, body: turn?.writeContinuation() ?? [] }) {
-      const listener = new StreamListener(upstream, pausable ?? inner, write);
-      await http.send(sent, withHooks(listener, onHead, { room, ready }), streamTimeouts, signal);
-      const ending = listener.end();
-      if (pausable?.isPaused !== true) return ending;
-    }
-  }
-  const answerTimeouts = { firstMs: timeouts.answerMs, idleMs: timeouts.answerMs };
+}
+
+async function relayBytes(
+  relay: Relay,
+  sent: UpstreamRequest,
+  { ending, mayBeEmpty }: NonNullable<Translation['bytes']>,
+): Promise<Ending> {
+  const { upstream, request, reply, signal } = relay;
+  const timeouts = { firstMs: upstream.timeouts.firstTokenMs, idleMs: upstream.timeouts.idleMs };
+  const listener = new BytesListener(
+    request.route.format,
+    (headers) => reply.head(headers),
+    (piece) => reply.write(piece),
+  );
+  await upstream.http.send(sent, new RelayedListener(listener, relay), timeouts, signal);
+  listener.end(mayBeEmpty);
+  return ending(request.answerContext);
+}
+
+async function relayWhole(relay: Relay, sent: UpstreamRequest): Promise<Ending> {
+  const { upstream, request, reply, signal } = relay;
+  const { route, answerContext, turn } = request;
+  const timeouts = { firstMs: upstream.timeouts.answerMs, idleMs: upstream.timeouts.answerMs };
   const heldAnswer = heldAnswersBudget.openAnswer();
-  const receive = async (sent: UpstreamRequest): Promise<JsonObject> => {
-    const listener = new WholeListener(upstream, heldAnswer.grow);
-    await http.send(sent, withHooks(listener, onHead), answerTimeouts, signal);
+  const receive = async (next: UpstreamRequest): Promise<JsonObject> => {
+    const listener = new WholeListener(route.format, heldAnswer.grow);
+    await upstream.http.send(next, new RelayedListener(listener, relay), timeouts, signal);
     return listener.end();
   };
   try {
-    let answer = await receive(request);
-    while (turn?.addMessage(answer) === true) answer = await receive({ ...request, body: turn.writeContinuation() });
-    const { body, ending } = translation.reply({ ...answer, ...turn?.wholeTurnFields() }, answerContext);
-    write(writeAnswer(upstream, body));
+    let answer = await receive(sent);
+    while (turn?.addMessage(answer) === true) answer = await receive({ ...sent, body: turn.writeContinuation() });
+    const whole = turn ? { ...answer, ...turn.wholeTurnFields() } : answer;
+    const { body, ending } = route.translation.reply(whole, answerContext);
+    reply.write(writeAnswer(route.format, body));
     return ending;
   } finally {
     heldAnswer.release();
   }
-}
-
-/** Wraps a listener so that `onHead` is called before `onStart`, and the waits `ready` and `room` apply. */
-function withHooks(
-  listener: AnswerListener,
-  onHead: RelayOptions['onHead'],
-  { room, ready }: Pick<RelayOptions, 'room' | 'ready'> = {},
-): AnswerListener {
-  if (!onHead && !room && !ready) return listener;
-  return {
-    room,
-    ready,
-    onStart: (status, headers) => {
-      onHead?.(status, headers);
-      listener.onStart(status, headers);
-    },
-    onData: (chunk) => listener.onData(chunk),
-  };
 }

@@ -85,9 +85,10 @@ const usualTiers = new Set(['auto', 'default', 'flex', 'on_demand', 'standard', 
  * @param allowedTiers values with another price that clients may use nevertheless
  */
 export function dropCostlyTier(request: JsonObject, allowedTiers: readonly string[]): JsonObject {
-  const { service_tier: tier, ...rest } = request;
-  const isKept = typeof tier !== 'string' || usualTiers.has(tier) || allowedTiers.includes(tier);
-  return isKept ? request : rest;
+  const { service_tier: tier } = request;
+  if (typeof tier !== 'string' || usualTiers.has(tier) || allowedTiers.includes(tier)) return request;
+  const { service_tier: _, ...rest } = request;
+  return rest;
 }
 
 /**

@@ -1,8 +1,9 @@
 import type { Reply } from '#shared/broker/contract/job-contract.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import type { Ending, AnswerContext, StreamTranslation, Translation } from '#shared/translate/translation.ts';
+import type { Ending, StreamTranslation } from '#shared/translate/translation.ts';
 import { ContinuedStream } from '#shared/upstream/continuation/continued-stream.ts';
 import { chatText } from '#shared/upstream/continuation/upstream-text.ts';
+import type { WrittenRequest } from '#shared/upstream/request-writer.ts';
 import type { TokenCounter } from '#shared/upstream/token-counter.ts';
 import type { EngineHttp } from '../engine-http.ts';
 import type { Engine } from '../engines/engine.ts';
@@ -11,9 +12,6 @@ import { lowerOutputLimits, removeFromLastMessage } from './continued-request.ts
 
 export interface ContinuedAnswer {
   stream: BegunStream;
-  request: JsonObject;
-  /** Fields of the answer context that the beginning of the answer has set. */
-  answerContext: Partial<AnswerContext>;
   /** Whether the answer already has all the tokens that its limit allows, so that the engine gets no request. */
   isComplete: boolean;
   /** Number of tokens in the beginning of the answer that the engine gets. */
@@ -23,7 +21,7 @@ export interface ContinuedAnswer {
 }
 
 /**
- * Prepares the request for the rest of an answer: counts the tokens of the beginning, and lowers the request's limits by that number.
+ * Returns the request for the rest of an answer: counts the tokens of the beginning, and lowers the request's limits by that number.
  * @param request request with the beginning of the answer, adapted to the engine
  * @throws UpstreamAnswerError if the engine does not count the beginning
  * @throws the connection's errors
@@ -34,7 +32,7 @@ export async function prepareContinuation(
   { continuation }: Pick<Engine, 'continuation'>,
   { http, model, counter }: { http: EngineHttp; model: string; counter: TokenCounter },
   signal: AbortSignal,
-): Promise<ContinuedAnswer> {
+): Promise<{ continued: ContinuedAnswer; request: JsonObject }> {
   const { relayedAnswer, text, beginning, prompt } = stream;
   const countText = (countedText: string, isPrompt: boolean) =>
     countedText === '' ? 0 : continuation?.countText(http, { model, text: countedText, isPrompt }, signal);
@@ -45,44 +43,42 @@ export async function prepareContinuation(
   const [beginningTokens = 0, countedPromptTokens] = await Promise.all([countText(beginning, false), countInput()]);
   // The engine's count is preferred, because the number in the beginning of the answer may be an estimate.
   const promptTokens = countedPromptTokens ?? relayedAnswer.inputTokens;
-  const { id, created } = relayedAnswer;
-  const answerContext = { id, ...(created !== undefined && { created }) };
   const loweredRequest = lowerOutputLimits(request, beginningTokens);
-  return {
-    stream,
-    request: loweredRequest ?? request,
-    answerContext,
-    isComplete: !loweredRequest,
-    beginningTokens,
-    promptTokens,
+  const continued = { stream, isComplete: !loweredRequest, beginningTokens, promptTokens };
+  return { continued, request: loweredRequest ?? request };
+}
+
+/** Gives a written request the id and time of the answer that it continues, and the translation of the rest. */
+export function continueWritten(written: WrittenRequest, continued: ContinuedAnswer): void {
+  const { route, answerContext } = written;
+  const { translation } = route;
+  const { id, created = answerContext.created } = continued.stream.relayedAnswer;
+  written.answerContext = { ...answerContext, id, created };
+  written.route = {
+    ...route,
+    translation: { ...translation, stream: (context) => translateRest(continued, translation.stream(context)) },
   };
 }
 
-/**
- * Returns the stream translation for the rest of an answer.
- * @param translation translation of a new stream of the same answer
- */
-export function translateRest(continued: ContinuedAnswer, translation: StreamTranslation): StreamTranslation {
+function translateRest(continued: ContinuedAnswer, translation: StreamTranslation): StreamTranslation {
   const { relayedAnswer, text, textToRepeat } = continued.stream;
-  const usage = (reported: JsonObject) => computeWholeUsage(continued, reported);
   return new ContinuedStream({
     translation,
     upstreamText: text,
     relayed: relayedAnswer,
     repeatedText: continued.isComplete ? '' : textToRepeat,
-    computeUsage: usage,
+    computeUsage: (reported) => computeWholeUsage(continued, reported),
   });
 }
 
 /** Writes the end of an answer that already has all the tokens that its limit allows. */
 export function endAnswer(
-  continued: ContinuedAnswer,
-  translation: Pick<Translation, 'stream'>,
-  answerContext: AnswerContext,
+  { route, answerContext }: WrittenRequest,
+  { stream: { text: upstreamText } }: ContinuedAnswer,
   reply: Pick<Reply, 'write'>,
 ): Ending {
-  const stream = translateRest(continued, translation.stream(answerContext));
-  const last = stream.event(continued.stream.text.endingEvent('length', {}));
+  const stream = route.translation.stream(answerContext);
+  const last = stream.event(upstreamText.endingEvent('length', {}));
   const { text, ending } = stream.end();
   reply.write(last + text);
   return ending;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { modelOperations, type ModelOperation } from '#shared/core/operation.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
@@ -5,7 +6,6 @@ import { audioTranslationsUpstream } from '#shared/translate/upstreams/audio-tra
 import { imageEditsUpstream } from '#shared/translate/upstreams/image-edits/image-edits-upstream.ts';
 import { transcriptionsUpstream } from '#shared/translate/upstreams/transcriptions/transcriptions-upstream.ts';
 import { UpstreamAnswerError } from '#shared/upstream/upstream-failure.ts';
-import { writeRequest } from '#shared/upstream/write-request.ts';
 import type { EngineHttp } from '../engine-http.ts';
 
 /** A request without any input. An engine that serves the path refuses such a request without inference. */
@@ -66,9 +66,9 @@ async function servesPath(
   query: string,
 ): Promise<boolean> {
   const request = { model, ...body };
-  const write = (): Buffer[] => [Buffer.from(JSON.stringify(request))];
-  const { body: pieces, headers } = writeRequest(formFormat ?? {}, request, write);
-  const text = Buffer.concat(pieces).toString();
+  const form = formFormat?.encode?.(request, `rtr-${randomUUID()}`);
+  const text = form ? Buffer.concat(form.body).toString() : JSON.stringify(request);
+  const headers = form && { 'content-type': form.contentType };
   const { status, body: answer } = await http.post(path + query, text, undefined, headers);
   if (readMessage(answer).startsWith('model is not loaded'))
     throw new UpstreamAnswerError('the engine has unloaded the model');

@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type { Translation } from '#shared/translate/translation.ts';
 
 /** The texts with which a client's request begins the answer, by the field of the message that has them. */
 export type AnswerBeginning = Readonly<Record<'content' | 'reasoning_content', readonly string[]>>;
@@ -10,7 +11,15 @@ export function readAnswerBeginning({ messages }: JsonObject): AnswerBeginning |
   return { content: readTexts(last['content']), reasoning_content: readTexts(last['reasoning_content']) };
 }
 
-/** Removes the beginning from an unstreamed answer, for engines that repeat the beginning. */
+/** Returns a translation that removes the beginning from unstreamed answers, for engines that repeat the beginning. */
+export function withoutBeginning(translation: Translation, beginning: AnswerBeginning): Translation {
+  return {
+    ...translation,
+    reply: (answer, answerContext) => translation.reply(removeBeginning(answer, beginning), answerContext),
+  };
+}
+
+/** Removes the beginning from an unstreamed answer. */
 export function removeBeginning(answer: JsonObject, beginning: AnswerBeginning): JsonObject {
   const { choices } = answer;
   if (!Array.isArray(choices)) return answer;

@@ -29,7 +29,7 @@ export const requestPath: readonly PathLayer[] = [
       { file: 'shared/broker/dispatch/dispatcher.ts', job: 'owns every job of this process' },
       { file: 'shared/broker/dispatch/claims/job-placer.ts', job: 'offers it, or publishes tickets' },
       { file: 'shared/broker/worker/start-worker.ts', job: 'takes the offer if a slot is free', reachedBy: 'message' },
-      { file: 'services/gpu-worker/handle-job.ts', job: 'translates, adapts, asks the engine', ...wired },
+      { file: 'services/gpu-worker/engine-upstream.ts', job: 'translates, adapts, asks the engine', ...wired },
       { file: 'shared/translate/chat-chat/chat-to-chat.ts', job: 'the translation in use, with its request', ...wired },
       { file: 'shared/upstream/relay-answer.ts', job: 'sends it, relays what comes back' },
       { file: 'services/ingress/http/client-reply.ts', job: "relays bytes to the client's socket" },
@@ -93,8 +93,10 @@ export const requestPath: readonly PathLayer[] = [
   {
     title: 'Upstream',
     steps: [
+      { file: 'shared/worker/create-job-handler.ts', job: 'the steps that all upstreams share', ...wired },
       { file: 'shared/upstream/read-request.ts', job: 'parses the body once, and releases it' },
       { file: 'shared/translate/translation.ts', job: 'finds the translation for two formats' },
+      { file: 'shared/upstream/request-writer.ts', job: 'writes the request, estimates its input' },
       { file: 'shared/upstream/upstream-http.ts', job: 'connection pool of the engine' },
       { file: 'shared/upstream/exchange.ts', job: 'one request and answer, with its timeouts' },
       { file: 'shared/upstream/stream-listener.ts', job: 'hands each event to the translation' },

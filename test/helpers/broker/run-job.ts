@@ -2,9 +2,10 @@ import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { JobEnd } from '#shared/broker/contract/job-contract.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { translations } from '#shared/translate/translations.ts';
+import { createJobHandler } from '#shared/worker/create-job-handler.ts';
 import { EngineHttp } from '#services/gpu-worker/engine-http.ts';
 import type { Engine } from '#services/gpu-worker/engines/engine.ts';
-import { createHandleJob, type HandleJobOptions } from '#services/gpu-worker/handle-job.ts';
+import { EngineUpstream, type EngineUpstreamOptions } from '#services/gpu-worker/engine-upstream.ts';
 import { stopAfterTest } from '../stop-after-test.ts';
 import { collectAnswer, grantedJob, type JobFields } from './collect-answer.ts';
 
@@ -15,7 +16,7 @@ export interface RunJob {
   http?: EngineHttp;
   /** Default: the engine's own report. */
   models?: ModelInfo[];
-  options?: Partial<HandleJobOptions>;
+  options?: Partial<EngineUpstreamOptions>;
 }
 
 export interface JobResult {
@@ -46,7 +47,7 @@ export async function runJob(
 ): Promise<JobResult> {
   const http = given ?? newHttp(url);
   const known = models ?? (await engine.discover(http, [])).models;
-  const handleJob = createHandleJob({
+  const upstream = new EngineUpstream({
     http,
     engine,
     models: () => known,
@@ -58,6 +59,7 @@ export async function runJob(
   });
   const answer = collectAnswer(onPiece);
   try {
+    const handleJob = createJobHandler(upstream);
     const end = await handleJob(grantedJob(known[0]?.id ?? '', job), { head: onHead, write: answer.write }, signal);
     return { end, pieces: answer.pieces, events: answer.events() };
   } finally {

@@ -1,6 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import { translations } from '#shared/translate/translations.ts';
-import { createHandleJob, type HandleJobOptions } from '#services/cloud-worker/handle-job.ts';
+import { createJobHandler } from '#shared/worker/create-job-handler.ts';
+import { ProviderUpstream, type ProviderUpstreamOptions } from '#services/cloud-worker/provider-upstream.ts';
 import { connectProvider } from '#services/cloud-worker/providers/connect-provider.ts';
 import type { Provider } from '#services/cloud-worker/providers/provider.ts';
 import { collectAnswer, grantedJob } from '../broker/collect-answer.ts';
@@ -11,11 +12,11 @@ import { stopAfterTest } from '../stop-after-test.ts';
 export function openCloudWorker(
   provider: Provider,
   url: string,
-  options: Partial<HandleJobOptions> & Pick<HandleJobOptions, 'models'>,
+  options: Partial<ProviderUpstreamOptions> & Pick<ProviderUpstreamOptions, 'models'>,
 ) {
   const key = { PROVIDER_KEY: 'k', PROVIDER_KEY_HEADER: undefined };
   const settings = { PROVIDER_URL: url, ...key, SLOTS: 4, CONNECT_TIMEOUT_MS: 20_000 };
-  const handle = createHandleJob({
+  const upstream = new ProviderUpstream({
     http: stopAfterTest(connectProvider(provider, settings, {})),
     provider,
     translations,
@@ -26,6 +27,7 @@ export function openCloudWorker(
     onHead: () => undefined,
     ...options,
   });
+  const handle = createJobHandler(upstream);
   const heads: object[] = [];
   return {
     /** The headers of its answers, in order. */

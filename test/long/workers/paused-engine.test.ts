@@ -5,9 +5,10 @@ import { expect } from 'vitest';
 import { FrameMemory } from '#shared/broker/worker/frame-memory.ts';
 import { translations } from '#shared/translate/translations.ts';
 import { CircuitBreaker } from '#shared/worker/circuit-breaker.ts';
+import { createJobHandler } from '#shared/worker/create-job-handler.ts';
 import { EngineHttp } from '#services/gpu-worker/engine-http.ts';
 import { openai } from '#services/gpu-worker/engines/openai.ts';
-import { createHandleJob } from '#services/gpu-worker/handle-job.ts';
+import { EngineUpstream } from '#services/gpu-worker/engine-upstream.ts';
 import { it } from '../../helpers/broker/it-with-parties.ts';
 import { testWorker } from '../../helpers/broker/test-worker.ts';
 import { chat } from '../../helpers/clients/keyed-requests.ts';
@@ -35,7 +36,7 @@ it('an engine is not read on, and no frame is lost, when its ingress is away for
   };
   const engine = stopAfterTest(await startScriptedEngine((response) => void stream(response)));
   const http = stopAfterTest(new EngineHttp({ url: engine.url, connections: 1, connectTimeoutMs: 20_000 }));
-  const handler = createHandleJob({
+  const upstream = new EngineUpstream({
     http,
     engine: openai,
     models: () => testWorker.models,
@@ -49,7 +50,7 @@ it('an engine is not read on, and no frame is lost, when its ingress is away for
   const { addFarIngress, addWorker } = await start();
   const { far, proxy } = await addFarIngress();
   const memory = new FrameMemory(mebibyte);
-  const { id } = await addWorker({ handler: breaker.watch(handler), memory });
+  const { id } = await addWorker({ handler: breaker.watch(createJobHandler(upstream)), memory });
   await until(() => far.workers.get(id) !== undefined);
 
   const sent = far.send({ body: Buffer.from(JSON.stringify(chat('', { stream: true }))) });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findLackedFeatures } from '#services/gpu-worker/engine-route.ts';
+import { findLackedFeatures } from '#services/gpu-worker/engine-routes.ts';
 import { engineOf } from '#services/gpu-worker/engines/engine-of.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';

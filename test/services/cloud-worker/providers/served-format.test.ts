@@ -4,7 +4,8 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { translations } from '#shared/translate/translations.ts';
 import { presets, findProvider } from '#services/cloud-worker/providers/provider-of.ts';
 import type { Provider } from '#services/cloud-worker/providers/provider.ts';
-import { chooseFormat, listClientFormats, servedFormats } from '#services/cloud-worker/providers/served-format.ts';
+import { listClientFormats, ProviderRoutes } from '#services/cloud-worker/providers/provider-routes.ts';
+import { servedFormats } from '#services/cloud-worker/providers/served-format.ts';
 
 const names = (provider: Provider, id: string) => servedFormats(provider, id).map(({ format }) => format.name);
 const all: Capability[] = ['stream', 'tools', 'vision', 'thinking', 'json'];
@@ -38,13 +39,15 @@ describe('the formats in which a provider serves a model', () => {
   });
 
   it("include the client's own wherever the provider has it", () => {
+    const routes = new ProviderRoutes(presets.openrouter, translations);
     for (const client of listClientFormats(presets.openrouter, translations)) {
-      const { servedFormat: served, translation } = chooseFormat(presets.openrouter, 'm', translations, client);
+      const { format, translation } = routes.choose('m', client, () => false);
       expect(translation.client.name).toBe(client);
-      expect(translation.upstream).toBe(served.format);
-      if (names(presets.openrouter, 'm').includes(client)) expect(served.format.name).toBe(client);
+      expect(translation.upstream).toBe(format);
+      if (names(presets.openrouter, 'm').includes(client)) expect(format.name).toBe(client);
     }
-    expect(chooseFormat(presets.openai, 'gpt-5-pro', translations, 'chat').servedFormat.format.name).toBe('responses');
+    const [proRoute] = new ProviderRoutes(presets.openai, translations).list('gpt-5-pro', 'chat');
+    expect(proRoute?.format.name).toBe('responses');
   });
 
   it('are announced as the client formats of all of them', () => {

@@ -8,7 +8,7 @@ import { PublicFetchError } from '#shared/public-fetch/public-fetch-error.ts';
 import { llamaCpp } from '#services/gpu-worker/engines/llama-cpp.ts';
 import { openai } from '#services/gpu-worker/engines/openai.ts';
 import { vllm } from '#services/gpu-worker/engines/vllm.ts';
-import type { HandleJobOptions } from '#services/gpu-worker/handle-job.ts';
+import type { EngineUpstreamOptions } from '#services/gpu-worker/engine-upstream.ts';
 import { connectEngine, longTimeouts, runJob } from '../../helpers/broker/run-job.ts';
 import type { JobFields } from '../../helpers/broker/collect-answer.ts';
 import { chunk, startScriptedEngine, type ScriptedEngine } from '../../helpers/upstreams/start-scripted-engine.ts';
@@ -55,7 +55,7 @@ async function start(answer: Answer) {
 async function serve(
   script: Answer,
   fields: JobFields,
-  options: Partial<HandleJobOptions> = {},
+  options: Partial<EngineUpstreamOptions> = {},
   signal?: AbortSignal,
   onPiece?: (piece: string) => void,
 ) {
@@ -64,7 +64,7 @@ async function serve(
 
 describe('a request to an engine', () => {
   const steering = { priority: -9, kv_transfer_params: { remote_host: 'evil' }, lora_path: '/x', cache_salt: 'mine' };
-  const sent = async (options: Partial<HandleJobOptions>, fields: Partial<JobFields> = {}) => {
+  const sent = async (options: Partial<EngineUpstreamOptions>, fields: Partial<JobFields> = {}) => {
     await serve(sendOne, { body: { ...streamed, ...steering, top_k: 3 }, ...fields }, options);
     return JSON.parse(engine?.bodies.at(-1) ?? '') as JsonObject;
   };

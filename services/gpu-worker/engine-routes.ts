@@ -1,0 +1,74 @@
+import { RouterError } from '#shared/core/errors.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import { findRefusedFeatures } from '#shared/translate/find-refused-features.ts';
+import { findClientFormats, type Translation } from '#shared/translate/translation.ts';
+import type { UpstreamRoute } from '#shared/upstream/upstream-route.ts';
+import { engineFormats, type Engine } from './engines/engine.ts';
+
+/** The routes of clients' requests to an engine, whose paths begin at its root. */
+export class EngineRoutes {
+  /** Routes by the name of the client format. */
+  readonly #usual: ReadonlyMap<string, UpstreamRoute>;
+  /** Routes of text completions up to a suffix, by the name of the client format. */
+  readonly #insertions: ReadonlyMap<string, UpstreamRoute>;
+
+  constructor({ insertion }: Pick<Engine, 'insertion'>, translations: readonly Translation[]) {
+    const usual = engineFormats.map((format) => ({ format, path: `/v1${format.path}` }));
+    this.#usual = createRoutes(usual, translations);
+    this.#insertions = createRoutes(insertion ? [insertion] : [], translations);
+  }
+
+  /**
+   * Returns the route of a client format's requests without a suffix.
+   * @throws RouterError `internal` if no translation is known, which cannot happen to jobs of the formats that the worker announces
+   */
+  findUsual(client: string): UpstreamRoute {
+    const route = this.#usual.get(client);
+    if (!route) throw new RouterError('internal', `No translation from ${client} is known here.`);
+    return route;
+  }
+
+  /**
+   * Chooses the route of a client's request.
+   * @param client name of the client's format
+   * @throws RouterError as `findUsual`
+   */
+  choose(client: string, request: JsonObject): UpstreamRoute {
+    const insertion = typeof request['suffix'] === 'string' ? this.#insertions.get(client) : undefined;
+    return insertion ?? this.findUsual(client);
+  }
+}
+
+/** Creates a route for each client format, by the first of the upstream formats into which it is translated. */
+function createRoutes(
+  upstreams: readonly Pick<UpstreamRoute, 'format' | 'path'>[],
+  translations: readonly Translation[],
+): Map<string, UpstreamRoute> {
+  const routes = new Map<string, UpstreamRoute>();
+  for (const { format, path } of upstreams) {
+    for (const translation of translations) {
+      const { name } = translation.client;
+      if (translation.upstream !== format || routes.has(name)) continue;
+      routes.set(name, { translation, format, path, passesHeaders: false });
+    }
+  }
+  return routes;
+}
+
+/** Returns the names of the client formats that engines can serve. The worker announces them. */
+export function listClientFormats(translations: readonly Translation[]): string[] {
+  return engineFormats.flatMap((format) => findClientFormats(translations, format));
+}
+
+/** Returns the features of client formats that the engine does not support. The worker announces them. */
+export function findLackedFeatures(
+  engine: Pick<Engine, 'insertion' | 'makesOneChoice'>,
+  translations: readonly Translation[],
+): string[] {
+  const { makesOneChoice } = engine;
+  const routes = new EngineRoutes(engine, translations);
+  return findRefusedFeatures(
+    listClientFormats(translations).map((client) => routes.findUsual(client).translation),
+    { model: 'any', makesOneChoice },
+  );
+}

@@ -1,0 +1,141 @@
+import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
+import type { GrantedJob, JobEnd, Reply } from '#shared/broker/contract/job-contract.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import type { Translation } from '#shared/translate/translation.ts';
+import { createUnseal } from '#shared/upstream/create-answer-context.ts';
+import { relayAnswer } from '#shared/upstream/relay-answer.ts';
+import type { RelayedUpstream } from '#shared/upstream/relay.ts';
+import { RequestWriter, type WrittenRequest } from '#shared/upstream/request-writer.ts';
+import { TokenCounter } from '#shared/upstream/token-counter.ts';
+import type { UpstreamRoute } from '#shared/upstream/upstream-route.ts';
+import type { JobUpstream, ParsedJob } from '#shared/worker/job-upstream.ts';
+import type { RelayOptions } from '#shared/worker/relay-settings.ts';
+import { readBegunStream, type BegunStream } from './continuation/begun-stream.ts';
+import { cannotContinueIfRefused } from './continuation/cannot-continue.ts';
+import {
+  continueWritten,
+  endAnswer,
+  prepareContinuation,
+  type ContinuedAnswer,
+} from './continuation/continue-answer.ts';
+import type { EngineHttp } from './engine-http.ts';
+import { EngineRoutes } from './engine-routes.ts';
+import { engineChatFormat, type Engine } from './engines/engine.ts';
+import type { ImageFetcher } from './images/image-fetcher.ts';
+import { inlineImages, mayNameImages } from './images/inline-images.ts';
+import { addInputTokens } from './requests/add-input-tokens.ts';
+import { readAnswerBeginning, withoutBeginning } from './requests/answer-beginning.ts';
+import { addCacheSalt, removeSteeringFields } from './requests/engine-fields.ts';
+
+export interface EngineUpstreamOptions extends RelayOptions {
+  http: EngineHttp;
+  engine: Engine;
+  translations: readonly Translation[];
+  models: () => readonly ModelInfo[];
+  fetchImage: ImageFetcher;
+  /** Names of fields that steer the engine and that clients may set. */
+  allowedSteeringFields?: readonly string[];
+  /** Called when the engine refuses connections. */
+  onUnreachable: () => void;
+}
+
+/** A request to an engine, with the answer that it continues, if any. */
+interface EngineRequest extends WrittenRequest {
+  continued?: ContinuedAnswer;
+}
+
+/** One engine, as jobs are served with it. */
+export class EngineUpstream implements JobUpstream<UpstreamRoute, EngineRequest> {
+  readonly noun = 'engine';
+  readonly models: EngineUpstreamOptions['models'];
+  readonly onUnreachable: EngineUpstreamOptions['onUnreachable'];
+  readonly #options: EngineUpstreamOptions;
+  readonly #routes: EngineRoutes;
+  readonly #counter: TokenCounter;
+  readonly #writer: RequestWriter;
+  readonly #relayed: RelayedUpstream;
+
+  constructor(options: EngineUpstreamOptions) {
+    const { http, engine, translations, models, timeouts, usageChunk, fitsOutput, onUnreachable } = options;
+    this.models = models;
+    this.onUnreachable = onUnreachable;
+    this.#options = options;
+    this.#routes = new EngineRoutes(engine, translations);
+    this.#counter = new TokenCounter(engine.countTokens?.bind(engine, http));
+    this.#writer = new RequestWriter({ counter: this.#counter, usageChunk, fitsOutput });
+    this.#relayed = { http, traceName: engine.kind, timeouts };
+  }
+
+  /** Only formats whose route does not depend on the request pass lists, so the route is known before the request is read. */
+  passesLists({ format, relayed }: GrantedJob): boolean {
+    return !relayed && this.#routes.findUsual(format).translation.passesLists === true;
+  }
+
+  chooseRoute({ format }: GrantedJob, _model: ModelInfo, request: JsonObject): UpstreamRoute {
+    return this.#routes.choose(format, request);
+  }
+
+  prepare(parsed: ParsedJob, route: UpstreamRoute): Promise<EngineRequest> {
+    const begun = readBegunStream(parsed.job, this.#options.engine, route, parsed.read);
+    return begun ? cannotContinueIfRefused(this.#continue(parsed, route, begun)) : this.#begin(parsed, route);
+  }
+
+  async countInput(parsed: ParsedJob, route: UpstreamRoute): Promise<number> {
+    return this.#counter.count(await this.#translate(parsed, route), parsed.model.id, parsed.signal);
+  }
+
+  async send(request: EngineRequest, reply: Reply, signal: AbortSignal): Promise<JobEnd> {
+    const { continued } = request;
+    if (continued?.isComplete === true) return endAnswer(request, continued, reply);
+    const relay = { upstream: this.#relayed, request, reply, signal };
+    if (continued) return cannotContinueIfRefused(relayAnswer(relay));
+    try {
+      return await relayAnswer(relay);
+    } catch (error) {
+      const { engine, http } = this.#options;
+      throw await addInputTokens(error, request, engine, http, signal);
+    }
+  }
+
+  async #begin(parsed: ParsedJob, route: UpstreamRoute): Promise<WrittenRequest> {
+    const request = await this.#translate(parsed, route);
+    const written = this.#writer.write(parsed, route, request);
+    const mayRepeat = this.#options.engine.repeatsBeginning === true && !parsed.job.stream;
+    const beginning = mayRepeat ? readAnswerBeginning(request) : undefined;
+    if (beginning) written.route = { ...route, translation: withoutBeginning(route.translation, beginning) };
+    return written;
+  }
+
+  async #continue(parsed: ParsedJob, route: UpstreamRoute, begun: BegunStream): Promise<EngineRequest> {
+    const { model, signal } = parsed;
+    const { engine, http } = this.#options;
+    const translated = await this.#translate(parsed, route, begun.addBeginning);
+    const counting = { http, model: model.id, counter: this.#counter };
+    const { continued, request } = await prepareContinuation(begun, translated, engine, counting, signal);
+    const written: EngineRequest = this.#writer.write(parsed, route, request, continued);
+    continueWritten(written, continued);
+    written.continued = continued;
+    return written;
+  }
+
+  #translate(
+    { job, model, read, signal }: ParsedJob,
+    { translation, format }: UpstreamRoute,
+    addBeginning?: BegunStream['addBeginning'],
+  ): JsonObject | Promise<JsonObject> {
+    const { engine, fetchImage, allowedSteeringFields = [] } = this.#options;
+    const { makesOneChoice } = engine;
+    const { id, maxOutput, capabilities } = model;
+    const switchesThinking = engine.switchesThinking === true && capabilities.includes('thinking');
+    const traits = { model: id, maxOutput, switchesThinking, makesOneChoice, unseal: createUnseal(job) };
+    const unsalted = removeSteeringFields(translation.request(read.request, traits), allowedSteeringFields);
+    const isSalted = engine.saltsCaches === true && ['generate', 'complete'].includes(format.operation);
+    const salted = isSalted ? addCacheSalt(unsalted, job.ownerKey) : unsalted;
+    const translated = addBeginning?.(salted) ?? salted;
+    if (format !== engineChatFormat) return translated;
+    const request = engine.adapt(translated, model);
+    if (!read.skim(() => mayNameImages(request))) return request;
+    const clientPath = (address: string) => translation.pathOfAddress?.(read.request, address);
+    return inlineImages(request, fetchImage, signal, clientPath);
+  }
+}

@@ -1,0 +1,34 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { WrittenRequest } from './request-writer.ts';
+import type { UpstreamHttp } from './upstream-http.ts';
+
+/** Timeouts of an answer, in milliseconds. */
+export interface AnswerTimeouts {
+  firstTokenMs: number;
+  idleMs: number;
+  /** The time for an answer that is not streamed. */
+  answerMs: number;
+}
+
+/** The upstream of a worker, as answers are relayed from it. */
+export interface RelayedUpstream {
+  http: Pick<UpstreamHttp, 'send' | 'server'>;
+  /** See `Generation.provider`. */
+  traceName: string;
+  timeouts: AnswerTimeouts;
+  /** Called with the status and headers of every answer. */
+  onHead?: ((status: number, headers: IncomingHttpHeaders) => void) | undefined;
+}
+
+/** A request, the upstream that it is sent to, and where the answer is written. */
+export interface Relay {
+  upstream: RelayedUpstream;
+  request: WrittenRequest;
+  /** See `Reply` of the broker contract. */
+  reply: {
+    head(headers: Readonly<Record<string, string>>): void;
+    write(piece: string | Uint8Array): void;
+    room?(): Promise<void> | undefined;
+  };
+  signal: AbortSignal;
+}

@@ -1,0 +1,42 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { pickHeaders } from '#shared/core/pick-headers.ts';
+import type { AnswerListener, Progress } from './exchange.ts';
+import type { Relay } from './relay.ts';
+
+/**
+ * Passes an answer to its listener. Reports the head first, passes headers on to the client, and lets a stream wait for its input tokens and
+ * for room in the reply.
+ */
+export class RelayedListener implements AnswerListener {
+  readonly #listener: AnswerListener;
+  readonly #relay: Relay;
+
+  constructor(listener: AnswerListener, relay: Relay) {
+    this.#listener = listener;
+    this.#relay = relay;
+  }
+
+  onStart(status: number, headers: IncomingHttpHeaders): void {
+    const { upstream, request, reply } = this.#relay;
+    if (status === 200) request.fit?.release();
+    request.onStatus?.(status);
+    upstream.onHead?.(status, headers);
+    const { passesHeaders, translation } = request.route;
+    const { answerHeaders } = translation.client;
+    if (passesHeaders && answerHeaders) reply.head(pickHeaders(headers, answerHeaders));
+    this.#listener.onStart(status, headers);
+  }
+
+  onData(chunk: Buffer): Progress {
+    return this.#listener.onData(chunk);
+  }
+
+  ready(): Promise<void> | undefined {
+    return this.#relay.request.input.wait();
+  }
+
+  room(): Promise<void> | undefined {
+    const { request, reply } = this.#relay;
+    return request.job.stream ? reply.room?.() : undefined;
+  }
+}

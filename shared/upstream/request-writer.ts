@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import type { JsonObject } from '#shared/core/json.ts';
+import type { AnswerContext } from '#shared/translate/translation.ts';
+import { createAnswerContext, type AnswerContextOptions } from './create-answer-context.ts';
+import { InputCount } from './input-count.ts';
+import { OutputFit } from './output-fit.ts';
+import { PausableTurn } from './pausable-turn.ts';
+import type { ParsedRequest } from './read-request.ts';
+import { countedFormat, type TokenCounter } from './token-counter.ts';
+import { countBytes, type UpstreamRequest } from './upstream-http.ts';
+import type { UpstreamJob } from './upstream-job.ts';
+import type { UpstreamRoute } from './upstream-route.ts';
+
+/**
+ * A translated request as it is sent to the upstream, and what its answer needs. The client's request as an object may be large and is not
+ * kept, except by `fit` until the upstream has accepted the request.
+ */
+export interface WrittenRequest extends UpstreamRequest {
+  job: UpstreamJob;
+  route: UpstreamRoute;
+  answerContext: AnswerContext;
+  input: InputCount;
+  /** Lowers the limit of output tokens if the upstream refuses it; undefined if the request is not fitted. */
+  fit: OutputFit | undefined;
+  /** Continues the answer if the upstream pauses it. */
+  turn: PausableTurn | undefined;
+  /** Calibrates the token counts with the input tokens that the answer reports. */
+  calibrate: ((promptTokens: number) => void) | undefined;
+  /** Called with the status of every answer to the request. */
+  onStatus?: (status: number) => void;
+}
+
+export interface RequestWriterOptions extends Pick<AnswerContextOptions, 'usageChunk' | 'origin'> {
+  counter: TokenCounter;
+  /** Whether limits of output tokens that the upstream refuses are lowered. */
+  fitsOutput?: boolean | undefined;
+}
+
+/** What a request is written from, besides its translation. */
+interface RequestSource {
+  job: UpstreamJob;
+  read: ParsedRequest;
+  signal: AbortSignal;
+}
+
+/** Writes the requests of a worker to its upstream. */
+export class RequestWriter {
+  readonly #options: RequestWriterOptions;
+
+  constructor(options: RequestWriterOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Writes a translated request, and estimates or counts its input tokens.
+   * @param continued the answer that the request continues. Its beginning must not be counted as input
+   */
+  write(
+    source: RequestSource,
+    route: UpstreamRoute,
+    request: JsonObject,
+    continued?: { promptTokens: number | undefined },
+  ): WrittenRequest {
+    const { job, read, signal } = source;
+    const { counter, usageChunk, fitsOutput, origin } = this.#options;
+    const { translation, format, path } = route;
+    const encoded = format.encode?.(request, `rtr-${randomUUID()}`);
+    const body = encoded?.body ?? read.write(request);
+    // Lists that were not read cannot be counted.
+    const unreadTokens = read.hasUnreadLists ? job.unread?.inputTokens : undefined;
+    const inputTokens = unreadTokens ?? format.estimateInput(request);
+    const isCountable = unreadTokens === undefined && format === countedFormat;
+    const isCounted = isCountable && !continued;
+    const bytes = isCounted ? countBytes(body) : 0;
+    const beginsWithCount = isCounted && job.stream && translation.client.beginsWithUsage === true;
+    const earlyCount = beginsWithCount ? counter.countAtUpstream(request, bytes, signal) : undefined;
+    const input = new InputCount(earlyCount, continued?.promptTokens ?? inputTokens);
+    return {
+      path,
+      body,
+      headers: createRequestHeaders(route, job, encoded?.contentType),
+      job,
+      route,
+      answerContext: createAnswerContext({ translation, job, request: read.request, input, usageChunk, origin }),
+      input,
+      fit: fitsOutput === true ? this.#createFit(source, route, request, isCountable, inputTokens) : undefined,
+      turn: PausableTurn.createFor({ upstream: format, client: translation.client, request, write: read.write }),
+      calibrate: isCounted ? counter.createCalibration(request, job.model, bytes) : undefined,
+    };
+  }
+
+  /** A method of its own, so that no closure that lives as long as the answer keeps the request. */
+  #createFit(
+    { job, read, signal }: RequestSource,
+    { format }: UpstreamRoute,
+    request: JsonObject,
+    isCountable: boolean,
+    inputTokens: number,
+  ): OutputFit | undefined {
+    const countInput = async () =>
+      isCountable ? this.#options.counter.count(request, job.model, signal) : inputTokens;
+    return OutputFit.createFor({ format, request, write: read.write, countInput });
+  }
+}
+
+/**
+ * Returns the headers of a request in addition to those of every request to the upstream.
+ * @param contentType the content type of a body that is not JSON
+ */
+export function createRequestHeaders(
+  { format, passesHeaders }: UpstreamRoute,
+  job: Pick<UpstreamJob, 'headers'>,
+  contentType?: string,
+): Readonly<Record<string, string>> {
+  const passedHeaders = passesHeaders ? job.headers : undefined;
+  if (!passedHeaders && contentType === undefined) return format.headers;
+  return { ...format.headers, ...passedHeaders, ...(contentType !== undefined && { 'content-type': contentType }) };
+}
