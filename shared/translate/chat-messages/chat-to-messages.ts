@@ -1,10 +1,11 @@
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
+import { ChatAnswerWriter } from '../chat/chat-answer-writer.ts';
 import type { Translation } from '../translation.ts';
+import { MessagesReader } from '../upstreams/messages/messages-reader.ts';
 import { messagesUpstream } from '../upstreams/messages/messages-upstream.ts';
 import { customToolNames } from '../vocabulary/custom-tools.ts';
 import { chatToMessagesReply } from './chat-to-messages-reply.ts';
 import { chatToMessagesRequest } from './chat-to-messages-request.ts';
-import { ChatToMessagesStream } from './chat-to-messages-stream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
 
 export const chatToMessages: Translation = {
@@ -16,5 +17,5 @@ export const chatToMessages: Translation = {
   recall: customToolNames,
   request: chatToMessagesRequest,
   reply: chatToMessagesReply,
-  stream: (answerContext) => new ChatToMessagesStream(answerContext),
+  stream: (answerContext) => new MessagesReader(answerContext, new ChatAnswerWriter(answerContext)),
 };

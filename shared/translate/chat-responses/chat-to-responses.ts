@@ -1,9 +1,10 @@
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
+import { ChatAnswerWriter } from '../chat/chat-answer-writer.ts';
 import type { Translation } from '../translation.ts';
+import { ResponsesReader } from '../upstreams/responses/responses-reader.ts';
 import { responsesUpstream } from '../upstreams/responses/responses-upstream.ts';
 import { chatToResponsesReply } from './chat-to-responses-reply.ts';
 import { chatToResponsesRequest } from './chat-to-responses-request.ts';
-import { ChatToResponsesStream } from './chat-to-responses-stream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
 
 export const chatToResponses: Translation = {
@@ -14,5 +15,5 @@ export const chatToResponses: Translation = {
   passesHeaders: false,
   request: chatToResponsesRequest,
   reply: chatToResponsesReply,
-  stream: (answerContext) => new ChatToResponsesStream(answerContext),
+  stream: (answerContext) => new ResponsesReader(answerContext, new ChatAnswerWriter(answerContext)),
 };

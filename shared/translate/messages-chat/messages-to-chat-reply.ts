@@ -20,7 +20,7 @@ import { writeTextSignature, type ShownThinking, readRecalledThinking } from '..
 import { readStopSequence, toStopReason } from '../vocabulary/stop-reason.ts';
 import { syntheticSignature } from '../vocabulary/thinking.ts';
 import { messagesToolId, toolInput } from '../vocabulary/tool-call.ts';
-import { createRedactedBlock } from './messages-block-writer.ts';
+import { createRedactedBlock } from '../messages/messages-block-writer.ts';
 
 /**
  * Translates a chat upstream's answer for a `messages` client: thinking, then text, then tool calls.

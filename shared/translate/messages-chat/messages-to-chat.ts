@@ -1,12 +1,13 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
 import { computeAppliedEdits } from '../context/edit-context.ts';
-import { readRequestedThinking } from '../vocabulary/shown-thinking.ts';
+import { MessagesAnswerWriter } from '../messages/messages-answer-writer.ts';
 import type { Translation } from '../translation.ts';
+import { ChatReader } from '../upstreams/chat/chat-reader.ts';
 import { chatUpstream } from '../upstreams/chat/chat-upstream.ts';
+import { readRecalledThinking, readRequestedThinking } from '../vocabulary/shown-thinking.ts';
 import { messagesToChatReply } from './messages-to-chat-reply.ts';
 import { messagesToChatRequest } from './messages-to-chat-request.ts';
-import { MessagesToChatStream } from './messages-to-chat-stream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
 
 export const messagesToChat: Translation = {
@@ -18,7 +19,11 @@ export const messagesToChat: Translation = {
   recall: (body) => ({ ...computeAppliedEdits(body), ...readRequestedThinking(body) }),
   request: messagesToChatRequest,
   reply: messagesToChatReply,
-  stream: (answerContext) => new MessagesToChatStream(answerContext),
+  stream: (answerContext) =>
+    new ChatReader(
+      answerContext,
+      new MessagesAnswerWriter(answerContext, readRecalledThinking(answerContext.recalled)),
+    ),
   pathOfAddress: findImagePath,
 };
 

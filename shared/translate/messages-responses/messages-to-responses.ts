@@ -1,12 +1,13 @@
 import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
 import { computeAppliedEdits } from '../context/edit-context.ts';
+import { MessagesAnswerWriter } from '../messages/messages-answer-writer.ts';
 import type { Translation } from '../translation.ts';
+import { ResponsesReader } from '../upstreams/responses/responses-reader.ts';
 import { responsesUpstream } from '../upstreams/responses/responses-upstream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
 import { messagesToResponsesReply } from './messages-to-responses-reply.ts';
-import { readRequestedThinking } from '../vocabulary/shown-thinking.ts';
+import { readRecalledThinking, readRequestedThinking } from '../vocabulary/shown-thinking.ts';
 import { messagesToResponsesRequest } from './messages-to-responses-request.ts';
-import { MessagesToResponsesStream } from './messages-to-responses-stream.ts';
 
 export const messagesToResponses: Translation = {
   client: messagesFormat,
@@ -17,5 +18,9 @@ export const messagesToResponses: Translation = {
   recall: (body) => ({ ...computeAppliedEdits(body), ...readRequestedThinking(body) }),
   request: messagesToResponsesRequest,
   reply: messagesToResponsesReply,
-  stream: (answerContext) => new MessagesToResponsesStream(answerContext),
+  stream: (answerContext) => {
+    // The upstream itself omits the text of thinking if the client asks for that.
+    const shown = readRecalledThinking(answerContext.recalled) === 'none' ? 'none' : 'text';
+    return new ResponsesReader(answerContext, new MessagesAnswerWriter(answerContext, shown), true);
+  },
 };

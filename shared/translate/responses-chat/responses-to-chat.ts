@@ -1,12 +1,12 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
 import { toRecalledRequest } from '../responses/recalled-request.ts';
+import { ResponsesAnswerWriter } from '../responses/responses-answer-writer.ts';
 import type { Translation } from '../translation.ts';
+import { ChatReader } from '../upstreams/chat/chat-reader.ts';
 import { chatUpstream } from '../upstreams/chat/chat-upstream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
-import { responsesToChatReply } from './responses-to-chat-reply.ts';
 import { responsesToChatRequest } from './responses-to-chat-request.ts';
-import { ResponsesToChatStream } from './responses-to-chat-stream.ts';
 
 export const responsesToChat: Translation = {
   client: responsesFormat,
@@ -16,8 +16,12 @@ export const responsesToChat: Translation = {
   passesHeaders: false,
   recall: toRecalledRequest,
   request: responsesToChatRequest,
-  reply: responsesToChatReply,
-  stream: (answerContext) => new ResponsesToChatStream(answerContext),
+  reply: (body, answerContext) => {
+    const writer = new ResponsesAnswerWriter(answerContext);
+    const ending = new ChatReader(answerContext, writer).readWhole(body);
+    return { body: writer.response, ending };
+  },
+  stream: (answerContext) => new ChatReader(answerContext, new ResponsesAnswerWriter(answerContext)),
   pathOfAddress: findImagePath,
 };
 

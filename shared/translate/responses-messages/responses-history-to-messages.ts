@@ -19,7 +19,7 @@ import { isHostedCall } from '../responses/is-hosted-call.ts';
 import type { ModelTraits } from '../translation.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 import { messagesToolId, toolInput } from '../vocabulary/tool-call.ts';
-import { restoreThinkingBlock } from './sealed-thinking.ts';
+import { restoreThinkingBlock } from '../responses/sealed-thinking.ts';
 import { MessageTurns, simplifyContent, type TranslatedHistory } from './message-turns.ts';
 import { responsesContentToBlocks } from './responses-content-to-blocks.ts';
 

@@ -1,11 +1,11 @@
 import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
 import { toRecalledRequest } from '../responses/recalled-request.ts';
+import { ResponsesAnswerWriter } from '../responses/responses-answer-writer.ts';
 import type { Translation } from '../translation.ts';
+import { MessagesReader } from '../upstreams/messages/messages-reader.ts';
 import { messagesUpstream } from '../upstreams/messages/messages-upstream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
-import { responsesToMessagesReply } from './responses-to-messages-reply.ts';
 import { responsesToMessagesRequest } from './responses-to-messages-request.ts';
-import { ResponsesToMessagesStream } from './responses-to-messages-stream.ts';
 
 export const responsesToMessages: Translation = {
   client: responsesFormat,
@@ -15,6 +15,10 @@ export const responsesToMessages: Translation = {
   passesHeaders: false,
   recall: toRecalledRequest,
   request: responsesToMessagesRequest,
-  reply: responsesToMessagesReply,
-  stream: (answerContext) => new ResponsesToMessagesStream(answerContext),
+  reply: (body, answerContext) => {
+    const writer = new ResponsesAnswerWriter(answerContext);
+    const ending = new MessagesReader(answerContext, writer).readWhole(body);
+    return { body: writer.response, ending };
+  },
+  stream: (answerContext) => new MessagesReader(answerContext, new ResponsesAnswerWriter(answerContext)),
 };

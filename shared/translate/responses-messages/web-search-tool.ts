@@ -2,9 +2,6 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { MessagesTool } from '#shared/formats/messages/request.ts';
 import type { ServerTool } from '../responses/flatten-tools.ts';
 
-/** The name that `messages` upstreams require for their search. */
-const searchName = 'web_search';
-
 /** Whether a tool of a Responses request searches the web itself, not only a cache of the tool's vendor. */
 export function isWebSearch({ tool }: ServerTool): boolean {
   return tool.type.startsWith('web_search') && tool['external_web_access'] !== false;
@@ -19,21 +16,10 @@ export function toWebSearchTool({ tool }: ServerTool): MessagesTool {
   const domains = isJsonObject(filters) ? filters['allowed_domains'] : undefined;
   return {
     type: 'web_search_20250305',
-    name: searchName,
+    name: 'web_search',
     ...(Array.isArray(domains) && domains.length > 0 && { allowed_domains: domains }),
     ...(isJsonObject(location) && { user_location: withoutNulls({ type: 'approximate', ...location }) }),
   };
-}
-
-/**
- * Returns the item for a search that a `messages` upstream has run; undefined for a call of another tool.
- * @param id id of the item
- * @param block `server_tool_use`, with its whole input
- */
-export function toWebSearchItem(id: string, { name, input }: JsonObject): JsonObject | undefined {
-  if (name !== searchName) return undefined;
-  const query = isJsonObject(input) && typeof input['query'] === 'string' ? input['query'] : '';
-  return { id, type: 'web_search_call', status: 'completed', action: { type: 'search', query, queries: [query] } };
 }
 
 function withoutNulls(fields: Record<string, Json | undefined>): JsonObject {

@@ -1,4 +1,5 @@
 import { isJsonObject, type Json } from '#shared/core/json.ts';
+import type { AnswerWriter } from '../answer-writer.ts';
 import { ResponsesAnswerWriter } from '../responses/responses-answer-writer.ts';
 import type { Ending, AnswerContext, StreamTranslation } from '../translation.ts';
 import { toPieces } from '../upstreams/responses/item-pieces.ts';
@@ -13,15 +14,16 @@ const compactionItem = /"type"\s*:\s*"compaction"/;
 export class CompactionStream implements StreamTranslation {
   readonly #answerContext: AnswerContext;
   readonly #relay: StreamTranslation;
-  readonly #reader = new ResponsesReader();
+  readonly #summary = new SummaryWriter();
+  readonly #reader: ResponsesReader;
   #heldEvents = '';
-  #summary = '';
   #hasCompactionItem = false;
 
   /** @param relay the translation that answers to other requests get */
   constructor(answerContext: AnswerContext, relay: StreamTranslation) {
     this.#answerContext = answerContext;
     this.#relay = relay;
+    this.#reader = new ResponsesReader(answerContext, this.#summary);
   }
 
   get hasContent(): boolean {
@@ -31,7 +33,7 @@ export class CompactionStream implements StreamTranslation {
   event(data: string): string {
     this.#heldEvents += this.#relay.event(data);
     this.#hasCompactionItem ||= compactionItem.test(data);
-    for (const piece of this.#reader.read(data)) if (piece.kind === 'text') this.#summary += piece.text;
+    this.#reader.event(data);
     return '';
   }
 
@@ -40,8 +42,29 @@ export class CompactionStream implements StreamTranslation {
     const { text, ending } = this.#relay.end();
     if (this.#hasCompactionItem) return { text: this.#heldEvents + text, ending };
     const answer = new ResponsesAnswerWriter(this.#answerContext);
-    return { text: answer.begin() + answer.addText(this.#summary) + answer.finish(ending), ending };
+    return { text: answer.begin() + answer.addText(this.#summary.text) + answer.finish(ending), ending };
   }
+}
+
+/** Collects the text of an answer, and writes nothing. */
+class SummaryWriter implements AnswerWriter {
+  readonly hasContent = false;
+  text = '';
+
+  addText(text: string): string {
+    this.text += text;
+    return '';
+  }
+
+  begin = writeNothing;
+  addRefusal = writeNothing;
+  addThinking = writeNothing;
+  addCall = writeNothing;
+  finish = writeNothing;
+}
+
+function writeNothing(): string {
+  return '';
 }
 
 /** Returns the text of an output, which is the summary by an upstream that does not compact; undefined if it has a `compaction` item. */

@@ -1,29 +1,34 @@
-import type { JsonObject } from '#shared/core/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { ResponseEvents } from '#shared/formats/responses/response-events.ts';
 import { createResponseObject, type ResponseState } from '#shared/formats/responses/response-object.ts';
 import { writeResponsesUsage } from '#shared/formats/responses/usage.ts';
+import type { AnswerWriter } from '../answer-writer.ts';
 import { BlockQueue } from '../blocks/block-queue.ts';
 import type { Ending, AnswerContext } from '../translation.ts';
+import type { ReasoningCollector } from '../upstreams/chat/returned-reasoning.ts';
 import type { ToolCallPiece } from '../upstreams/chat/tool-call-assembler.ts';
 import { createCompactionItem } from './compaction.ts';
+import { readTextLogprobs } from './read-text-logprobs.ts';
 import { readRecalled } from './recalled-request.ts';
 import { type ResponsesBlockKind, ResponsesBlockWriter } from './responses-block-writer.ts';
+import { findSealableFields } from './sealed-thinking.ts';
 
 /**
  * Writes one answer of the Responses format from the pieces of an upstream's answer, both as complete events and as the whole object. Items
  * follow one another. Pieces of a later item wait until the earlier items are complete.
  */
-export class ResponsesAnswerWriter {
+export class ResponsesAnswerWriter implements AnswerWriter {
   readonly #answerContext: AnswerContext;
   readonly #repeated: JsonObject;
   readonly #events = new ResponseEvents();
   readonly #writer: ResponsesBlockWriter;
   readonly #queue: BlockQueue<ResponsesBlockKind>;
-  #hasContent = false;
   /** Whether reasoning items carry content that only a later request of the owner can open. */
-  readonly sealsReasoning: boolean;
+  readonly #sealsReasoning: boolean;
+  #hasContent = false;
+  #searchCount = 0;
   #reasoningBytes = 0;
   /** The text so far of an answer that becomes one `compaction` item; undefined for any other answer. */
   #summary: string | undefined;
@@ -33,7 +38,7 @@ export class ResponsesAnswerWriter {
     const recalled = readRecalled(answerContext.recalled);
     this.#answerContext = answerContext;
     this.#repeated = recalled.repeated;
-    this.sealsReasoning = recalled.sealsReasoning && answerContext.seal !== undefined;
+    this.#sealsReasoning = recalled.sealsReasoning && answerContext.seal !== undefined;
     if (recalled.compacts) this.#summary = '';
     this.#writer = new ResponsesBlockWriter({
       answerId: answerContext.id,
@@ -61,12 +66,8 @@ export class ResponsesAnswerWriter {
     );
   }
 
-  /** @param logprobs log probabilities of the tokens of `delta`, if the upstream reports them */
-  addText(delta: string, logprobs: readonly JsonObject[] = []): string {
-    if (logprobs.length > 0 && this.#summary === undefined) {
-      const last = this.#queue.last;
-      this.#writer.addLogprobs(last?.kind === 'text' ? last : this.#queue.appendBlock('text'), logprobs);
-    }
+  addText(delta: string, logprobs?: Json): string {
+    if (isJsonObject(logprobs) && this.#summary === undefined) this.#addLogprobs(readTextLogprobs(logprobs, delta));
     return this.#addToQueue('text', delta);
   }
 
@@ -74,7 +75,7 @@ export class ResponsesAnswerWriter {
     return this.#addToQueue('refusal', delta);
   }
 
-  addReasoning(delta: string): string {
+  addThinking(delta: string): string {
     this.#reasoningBytes += Buffer.byteLength(delta);
     if (this.#summary !== undefined) return '';
     const last = this.#queue.last;
@@ -95,11 +96,27 @@ export class ResponsesAnswerWriter {
     this.#hasContent = true;
   }
 
-  /** @throws RouterError `upstream_failed` if the call cannot be written */
+  sign(thinking: JsonObject): void {
+    const sealable = findSealableFields(thinking, this.#answerContext);
+    if (sealable) this.sealReasoning(sealable);
+  }
+
+  attachReturned(collector: ReasoningCollector): void {
+    const { origin, model } = this.#answerContext;
+    const returned = collector.take();
+    if (returned && origin !== undefined && this.#sealsReasoning) this.sealReasoning({ model, origin, returned });
+  }
+
   addCall(piece: ToolCallPiece): string {
     if (this.#summary !== undefined) return '';
     this.#hasContent = true;
     return this.#queue.addCallPiece(piece);
+  }
+
+  addSearch(query: string): string {
+    const id = this.#answerContext.id.replace(/^resp_|^/, `ws_${this.#searchCount++}_`);
+    const action = { type: 'search', query, queries: [query] };
+    return this.addItem({ id, type: 'web_search_call', status: 'completed', action });
   }
 
   /** Adds a complete item. An item without an id gets one. */
@@ -128,6 +145,12 @@ export class ResponsesAnswerWriter {
       completed: status === 'completed' ? (this.#answerContext.now?.() ?? this.#answerContext.created) : undefined,
     });
     return items + this.#events.write(`response.${status}`, { response: this.#last });
+  }
+
+  #addLogprobs(logprobs: readonly JsonObject[]): void {
+    if (logprobs.length === 0) return;
+    const last = this.#queue.last;
+    this.#writer.addLogprobs(last?.kind === 'text' ? last : this.#queue.appendBlock('text'), logprobs);
   }
 
   #addToQueue(kind: ResponsesBlockKind, text: string): string {

@@ -12,7 +12,7 @@ const text =
   'In spring the coast is windy and cool; "dress warmly", people say, and bring a coat that keeps out the rain. ' +
   'Most visitors come in summer, when the water is warm enough for swimming and the days are long. — Así es.';
 const fn = { name: 'get_weather', arguments: '{"city":"Málaga","days":3}' };
-const written = thinking + text + fn.name + fn.arguments;
+const tokens = Math.ceil(Buffer.byteLength(thinking + text + fn.name + fn.arguments) / 4);
 
 const message = { reasoning: thinking, content: text, tool_calls: [{ id: 'c', type: 'function', function: fn }] };
 const chatWhole: JsonObject = { choices: [{ message, finish_reason: 'tool_calls' }] };
@@ -71,7 +71,6 @@ describe.each(answers)(
       const translation = translationBetween(client, upstream);
       const reply = translation.reply(structuredClone<JsonObject>(whole), answerContext);
       const streamed = runStream(translation.stream(answerContext), stream);
-      const tokens = Math.ceil(Buffer.byteLength(written) / 4);
       for (const { ending } of [reply, streamed]) expect(ending.usage.completionTokens).toBe(tokens);
       // The Responses format requires a count, so it is estimated.
       const counts = client === 'responses' ? /thinking_tokens/ : /reasoning_tokens|thinking_tokens/;
@@ -89,6 +88,16 @@ describe.each(answers)(
     });
   },
 );
+
+it.each([
+  ['chat', chatStream],
+  ['responses', responsesStream],
+])('the estimated tokens of a %s upstream count thinking that the client does not get', (upstream, stream) => {
+  const hiding = { ...answerContext, recalled: { thinking: 'none' } };
+  const { text: events, ending } = runStream(translationBetween('messages', upstream).stream(hiding), stream);
+  expect(events).not.toContain('coast in spring, so');
+  expect(ending.usage.completionTokens).toBe(tokens);
+});
 
 it('the estimated tokens of plain prose are within about a tenth', () => {
   const answer = { choices: [{ message: { content: text }, finish_reason: 'stop' }] };

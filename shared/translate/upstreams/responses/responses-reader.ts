@@ -1,7 +1,11 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import type { Usage } from '#shared/core/usage.ts';
-import type { FinishReason } from '../chat/finish-reason.ts';
+import { fillUsage } from '#shared/formats/chat/usage.ts';
+import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
+import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
+import type { AnswerWriter } from '../../answer-writer.ts';
+import type { Ending, AnswerContext, StreamTranslation } from '../../translation.ts';
+import { finishReasonOfRefusal } from '../../vocabulary/stop-reason.ts';
 import { parseUpstreamEvent } from '../parse-upstream-json.ts';
 import { readResponseFinishReason } from './response-finish-reason.ts';
 import {
@@ -10,16 +14,16 @@ import {
   isCustomCall,
   readFunctionName,
   paragraphBreak,
-  toPieces,
   readTexts,
   readThinkingText,
-  type ResponsesPiece,
 } from './item-pieces.ts';
 import { readFailure, upstreamErrorFromResponse } from './upstream-error.ts';
-import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
 
 /** The official SDKs accept indexes from 0 to 127. */
 const maxCalls = 128;
+
+/** The kinds of text in items. */
+type TextKind = 'text' | 'refusal' | 'thinking';
 
 interface OpenItem {
   /** Position of a call among the calls; -1 for other items. */
@@ -36,42 +40,62 @@ interface OpenItem {
 }
 
 /**
- * Reads the stream of a Responses upstream for clients of other formats. Each delta is a piece at once. A finished item adds the content
+ * Reads the stream of a Responses upstream for clients of other formats. Each delta is passed on at once. A finished item adds the content
  * that no delta has brought, because some servers send whole items.
  */
-export class ResponsesReader {
+export class ResponsesReader implements StreamTranslation {
+  readonly #answerContext: AnswerContext;
+  readonly #writer: AnswerWriter;
+  readonly #filtersRefusals: boolean;
   readonly #items = new Map<Json | undefined, OpenItem>();
+  #hasStarted = false;
   #callCount = 0;
-  #refused = false;
+  #hasRefused = false;
   #response: JsonObject | undefined;
+  #outputBytes = 0;
 
-  get isComplete(): boolean {
-    return this.#response !== undefined;
+  /** @param filtersRefusals whether an answer with a refusal ends with `content_filter`, because the client's format has a reason for it */
+  constructor(answerContext: AnswerContext, writer: AnswerWriter, filtersRefusals = false) {
+    this.#answerContext = answerContext;
+    this.#writer = writer;
+    this.#filtersRefusals = filtersRefusals;
   }
 
-  get hasRefused(): boolean {
-    return this.#refused;
+  get hasContent(): boolean {
+    return this.#writer.hasContent;
   }
 
-  get usage(): Usage | undefined {
-    return this.#response && readResponsesUsage(this.#response);
-  }
-
-  get finishReason(): FinishReason {
-    return readResponseFinishReason(this.#response, this.#callCount > 0);
-  }
-
-  /**
-   * Returns the pieces of the answer in an event's data.
-   * @throws RouterError with the error that the event or a failed response reports
-   */
-  read(data: string): ResponsesPiece[] {
+  event(data: string): string {
     const event = parseUpstreamEvent(data);
-    switch (event['type']) {
+    const begin = this.#hasStarted ? '' : this.#writer.begin(undefined);
+    this.#hasStarted = true;
+    return begin + this.#readEvent(event);
+  }
+
+  end(): { text: string; ending: Ending } {
+    const response = this.#response;
+    if (!response) {
+      throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
+    }
+    const finishReason = finishReasonOfRefusal(
+      readResponseFinishReason(response, this.#callCount > 0),
+      this.#filtersRefusals && this.#hasRefused,
+    );
+    const usage = fillUsage(readResponsesUsage(response), {
+      prompt: this.#answerContext.promptTokens,
+      completion: () => estimateTokensOfBytes(this.#outputBytes),
+    });
+    const ending = { usage, finishReason };
+    return { text: this.#writer.finish(ending, null), ending };
+  }
+
+  #readEvent(event: JsonObject): string {
+    const { type, item } = event;
+    switch (type) {
       case 'response.output_item.added':
-        return isJsonObject(event['item']) ? this.#begin(event, event['item']) : [];
+        return isJsonObject(item) ? this.#begin(this.#open(event, item), item) : '';
       case 'response.output_item.done':
-        return isJsonObject(event['item']) ? this.#finish(event, event['item']) : [];
+        return isJsonObject(item) ? this.#finish(event, item) : '';
       case 'response.output_text.delta':
         return this.#readTextDelta('text', event);
       case 'response.refusal.delta':
@@ -81,10 +105,10 @@ export class ResponsesReader {
         return this.#readThinkingDelta(event);
       case 'response.function_call_arguments.delta':
       case 'response.custom_tool_call_input.delta':
-        return this.#readArgumentsDelta(this.#findItem(event), event['delta']);
+        return this.#addArguments(this.#findItem(event), event['delta']);
       case 'response.function_call_arguments.done':
       case 'response.custom_tool_call_input.done':
-        return this.#readUnsentArguments(this.#findItem(event), event);
+        return this.#addUnsentArguments(this.#findItem(event), event);
       case 'response.completed':
       case 'response.incomplete':
         return this.#endResponse(event['response']);
@@ -93,108 +117,132 @@ export class ResponsesReader {
       case 'error':
         throw upstreamErrorFromResponse(event);
       default:
-        return [];
+        return '';
     }
   }
 
-  #begin(event: JsonObject, item: JsonObject): ResponsesPiece[] {
+  #open(event: JsonObject, item: JsonObject): OpenItem {
     const lengths = { text: 0, refusal: 0, thinking: 0, arguments: 0, part: undefined };
     const open = { callIndex: -1, isCustom: isCustomCall(item), callId: readCallId(item), ...lengths };
     this.#items.set(keyOf(event, item), open);
-    if (item['type'] === 'function_call' || open.isCustom) return this.#beginCall(open, item);
-    // While the model thinks, an upstream that shows none of its thinking sends nothing but this event. The empty piece shows that it is
-    // active.
-    return item['type'] === 'reasoning' ? [{ kind: 'thinking', text: '' }] : [];
+    return open;
   }
 
-  #beginCall(open: OpenItem, item: JsonObject): ResponsesPiece[] {
+  #begin(open: OpenItem, item: JsonObject): string {
+    if (item['type'] === 'function_call' || open.isCustom) return this.#beginCall(open, item);
+    // While the model thinks, an upstream that shows none of its thinking sends nothing but this event.
+    return item['type'] === 'reasoning' ? this.#writer.addThinking('') : '';
+  }
+
+  #beginCall(open: OpenItem, item: JsonObject): string {
     open.callIndex = this.#callCount++;
     if (this.#callCount > maxCalls) throw new RouterError('upstream_failed', 'The upstream sent too many tool calls.');
     const args = readArguments(item);
+    const name = readFunctionName(item);
     open.arguments = args.length;
-    const call = {
-      index: open.callIndex,
-      isFirst: true,
-      id: open.callId,
-      name: readFunctionName(item),
-      arguments: args,
-    };
-    return [{ kind: 'call', call, isCustom: open.isCustom }];
+    this.#outputBytes += Buffer.byteLength(name + args);
+    const call = { index: open.callIndex, isFirst: true, id: open.callId, name, arguments: args };
+    return this.#writer.addCall(call, open.isCustom);
   }
 
-  /** Returns the pieces of a finished item's content that no delta has brought. */
-  #finish(event: JsonObject, item: JsonObject): ResponsesPiece[] {
-    const begun = this.#items.has(keyOf(event, item)) ? [] : this.#begin(event, item);
+  #finish(event: JsonObject, item: JsonObject): string {
     const open = this.#items.get(keyOf(event, item));
+    return open ? this.#addUnsent(open, item) : this.#readWhole(event, item);
+  }
+
+  #readWhole(event: JsonObject, item: JsonObject): string {
+    const open = this.#open(event, item);
+    return this.#begin(open, item) + this.#addUnsent(open, item);
+  }
+
+  /** Adds the content of a finished item that no delta has brought. */
+  #addUnsent(open: OpenItem, item: JsonObject): string {
     switch (item['type']) {
       case 'message': {
         const { text, refusal } = readTexts(item);
-        return [...this.#readUnsentText(open, 'text', text), ...this.#readUnsentText(open, 'refusal', refusal)];
+        return this.#addUnsentText(open, 'text', text) + this.#addUnsentText(open, 'refusal', refusal);
       }
-      case 'reasoning':
-        return [...this.#readUnsentText(open, 'thinking', readThinkingText(item)), { kind: 'thought', item }];
+      case 'reasoning': {
+        const unsent = this.#addUnsentText(open, 'thinking', readThinkingText(item));
+        this.#writer.sign?.(item);
+        return unsent;
+      }
       case 'function_call':
       case 'custom_tool_call':
-        return [...begun, ...this.#readUnsentArguments(open, item)];
+        return this.#addUnsentArguments(open, item);
       default:
-        return [];
+        return '';
     }
   }
 
-  #readUnsentText(open: OpenItem | undefined, kind: 'text' | 'refusal' | 'thinking', whole: string): ResponsesPiece[] {
-    if (!open || open[kind] > 0 || whole === '') return [];
+  #addUnsentText(open: OpenItem, kind: TextKind, whole: string): string {
+    if (open[kind] > 0 || whole === '') return '';
     open[kind] = whole.length;
-    this.#refused ||= kind === 'refusal';
-    return [{ kind, text: whole }];
+    return this.#addText(kind, whole);
   }
 
-  #readTextDelta(kind: 'text' | 'refusal', event: JsonObject): ResponsesPiece[] {
+  #readTextDelta(kind: 'text' | 'refusal', event: JsonObject): string {
     const { delta } = event;
+    if (typeof delta !== 'string' || delta === '') return '';
     const open = this.#findItem(event);
-    if (typeof delta !== 'string' || delta === '') return [];
     if (open) open[kind] += delta.length;
-    this.#refused ||= kind === 'refusal';
-    return [{ kind, text: delta }];
+    return this.#addText(kind, delta);
   }
 
-  #readThinkingDelta(event: JsonObject): ResponsesPiece[] {
+  #readThinkingDelta(event: JsonObject): string {
     const { delta, summary_index: summary, content_index: content } = event;
+    if (typeof delta !== 'string' || delta === '') return '';
     const open = this.#findItem(event);
-    if (typeof delta !== 'string' || delta === '') return [];
     const part = summary ?? content;
     const begins = open !== undefined && open.thinking > 0 && open.part !== part;
     if (open) {
       open.part = part;
       open.thinking += delta.length;
     }
-    return [{ kind: 'thinking', text: begins ? paragraphBreak + delta : delta }];
+    return this.#addText('thinking', begins ? paragraphBreak + delta : delta);
   }
 
-  #readArgumentsDelta(open: OpenItem | undefined, delta: Json | undefined): ResponsesPiece[] {
-    if (!open || open.callIndex < 0 || typeof delta !== 'string' || delta === '') return [];
+  #addText(kind: TextKind, text: string): string {
+    this.#outputBytes += Buffer.byteLength(text);
+    switch (kind) {
+      case 'text':
+        return this.#writer.addText(text);
+      case 'refusal':
+        this.#hasRefused = true;
+        return this.#writer.addRefusal(text);
+      case 'thinking':
+        return this.#writer.addThinking(text);
+    }
+  }
+
+  #addArguments(open: OpenItem | undefined, delta: Json | undefined): string {
+    if (!open || open.callIndex < 0 || typeof delta !== 'string' || delta === '') return '';
     open.arguments += delta.length;
+    this.#outputBytes += Buffer.byteLength(delta);
     const call = { index: open.callIndex, isFirst: false, id: open.callId, name: undefined, arguments: delta };
-    return [{ kind: 'call', call, isCustom: open.isCustom }];
+    return this.#writer.addCall(call, open.isCustom);
   }
 
-  #readUnsentArguments(open: OpenItem | undefined, whole: JsonObject): ResponsesPiece[] {
-    return this.#readArgumentsDelta(open, readArguments(whole).slice(open?.arguments ?? 0));
+  #addUnsentArguments(open: OpenItem | undefined, whole: JsonObject): string {
+    return this.#addArguments(open, readArguments(whole).slice(open?.arguments ?? 0));
   }
 
   #findItem(event: JsonObject): OpenItem | undefined {
     return this.#items.get(event['item_id'] ?? event['output_index']) ?? this.#items.get(event['output_index']);
   }
 
-  #endResponse(response: Json | undefined): ResponsesPiece[] {
+  /** Reads the items of the whole response if no event has brought any. */
+  #endResponse(response: Json | undefined): string {
     const failure = readFailure(response);
     if (failure) throw failure;
     this.#response = toObject(response);
     const { output } = this.#response;
-    if (this.#items.size > 0 || !Array.isArray(output)) return [];
-    const pieces = toPieces(output);
-    this.#callCount = pieces.filter(({ kind }) => kind === 'call').length;
-    this.#refused = pieces.some((piece) => piece.kind === 'refusal' && piece.text !== '');
-    return pieces;
+    if (this.#items.size > 0 || !Array.isArray(output)) return '';
+    let events = '';
+    for (const [at, item] of output.entries()) {
+      if (isJsonObject(item)) events += this.#readWhole({ output_index: at }, item);
+    }
+    return events;
   }
 }
 

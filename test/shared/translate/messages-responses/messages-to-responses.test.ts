@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
+import { readRelayedMessage } from '#shared/formats/messages/read-relayed-message.ts';
 import { parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
 import { messagesToMessages } from '#shared/translate/messages-messages/messages-to-messages.ts';
 import { messagesToResponses } from '#shared/translate/messages-responses/messages-to-responses.ts';
-import { assembleMessage } from '../assemble-message.ts';
+import { assembleMessage, namedEvents } from '../assemble-message.ts';
 import { recordedStream, runRecorded } from '../run-stream.ts';
 
 const answerContext = { origin: 'here', id: 'msg_1', model: 'gpt-codex', created: 7, promptTokens: () => 11 };
@@ -49,6 +50,17 @@ describe("a Responses upstream's stream, for a messages client", () => {
     ]);
     expect(delta).toMatchObject({ stop_reason: 'refusal' });
   });
+
+  it.each(['providers/openai-responses', 'engines/llama-cpp'] as const)(
+    'from %s is continued by no worker if the client does not get its thinking',
+    (folder) => {
+      const bytes = recordedStream(folder, folder === 'engines/llama-cpp' ? 'responses-thinking-stream' : 'refusal');
+      const hiding = { ...answerContext, recalled: { thinking: 'none' } };
+      const events = namedEvents(runRecorded(messagesToResponses.stream(hiding), bytes));
+      expect(events.filter(({ type }) => type === 'ping')).toHaveLength(2);
+      expect(readRelayedMessage(events)).toBe('there is thinking that the client does not get');
+    },
+  );
 
   it.each(['responses-thinking-stream', 'responses-tool-stream'])('from llama-server has valid blocks: %s', (name) => {
     const kinds = read(recordedStream('engines/llama-cpp', name)).content.map(({ type }) => type);

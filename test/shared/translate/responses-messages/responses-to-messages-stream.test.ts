@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { createSealer } from '#shared/core/seal.ts';
 import { responsesToMessagesRequest } from '#shared/translate/responses-messages/responses-to-messages-request.ts';
-import { ResponsesToMessagesStream } from '#shared/translate/responses-messages/responses-to-messages-stream.ts';
+import { responsesToMessages } from '#shared/translate/responses-messages/responses-to-messages.ts';
 import { toRecalledRequest } from '#shared/translate/responses/recalled-request.ts';
 import { assembleResponse } from '../responses/assemble-response.ts';
 import { runStream } from '../run-stream.ts';
@@ -17,7 +17,7 @@ const sealing: JsonObject = { store: false, include: ['reasoning.encrypted_conte
 function read(events: readonly object[], request: JsonObject = {}): JsonObject[] {
   const recalled = toRecalledRequest({ model: 'up', input: 'hi', ...request });
   const answerContext = { id: 'resp_1', model: 'up', created: 7, promptTokens: () => 11, recalled, seal };
-  const { text } = runStream(new ResponsesToMessagesStream(answerContext), events);
+  const { text } = runStream(responsesToMessages.stream(answerContext), events);
   return assembleResponse(text).response['output'] as JsonObject[];
 }
 

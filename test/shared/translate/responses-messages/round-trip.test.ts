@@ -4,9 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { createSealer } from '#shared/core/seal.ts';
 import { messagesToResponses } from '#shared/translate/messages-responses/messages-to-responses.ts';
-import { responsesToMessagesReply } from '#shared/translate/responses-messages/responses-to-messages-reply.ts';
 import { responsesToMessagesRequest } from '#shared/translate/responses-messages/responses-to-messages-request.ts';
-import { ResponsesToMessagesStream } from '#shared/translate/responses-messages/responses-to-messages-stream.ts';
+import { responsesToMessages } from '#shared/translate/responses-messages/responses-to-messages.ts';
 import { toRecalledRequest } from '#shared/translate/responses/recalled-request.ts';
 import { assembleMessage } from '../assemble-message.ts';
 import { cutInto, pieceSizes as sizes, shortName as name, smallInput as input, someText } from '../conversations.ts';
@@ -69,10 +68,10 @@ describe('an answer to a Responses client', () => {
   it('returns unchanged to its messages upstream in the next request, streamed or not', () => {
     fc.assert(
       fc.property(blocks, sizes, (content, cut) => {
-        const { text, ending } = runStream(new ResponsesToMessagesStream(answerContext), streamed(content, cut));
+        const { text, ending } = runStream(responsesToMessages.stream(answerContext), streamed(content, cut));
         const response = responseEvents(text).at(-1)?.['response'] as JsonObject;
         const given = { content: [...content], usage, stop_reason: stopReasonOf(content) };
-        const { body, ending: atOnce } = responsesToMessagesReply(given, answerContext);
+        const { body, ending: atOnce } = responsesToMessages.reply(given, answerContext);
         expect([ending, response['usage']]).toEqual([atOnce, body['usage']]);
         for (const output of [response['output'], body['output']] as JsonObject[][]) {
           const request = { model: 'm', input: [...output, { role: 'assistant', content: 'end' }] };
@@ -87,7 +86,7 @@ describe('an answer to a Responses client', () => {
   it('passes through a Responses upstream to a messages client unchanged, except for the signatures of its thinking', () => {
     fc.assert(
       fc.property(blocks, sizes, (content, cut) => {
-        const there = runStream(new ResponsesToMessagesStream(answerContext), streamed(content, cut));
+        const there = runStream(responsesToMessages.stream(answerContext), streamed(content, cut));
         const back = assembleMessage(runBytes(messagesToResponses.stream(answerContext), [Buffer.from(there.text)]));
         const shown = (all: readonly JsonObject[]) => all.filter(({ type }) => type === 'text' || type === 'tool_use');
         expect(shown(back.content)).toMatchObject(shown(content));

@@ -34,7 +34,7 @@ describe('a request that ends in a compaction trigger', () => {
     const begun = answer.begin();
     const call = { index: 0, id: 'c', isFirst: true, name: 'f', arguments: '{}' };
     const said = [
-      answer.addReasoning('Hm.'),
+      answer.addThinking('Hm.'),
       answer.addText('They want '),
       answer.addCall(call),
       answer.addText('a new name.'),

@@ -40,7 +40,7 @@ function wholeAnswer(): { answer: ResponsesAnswerWriter; stream: string } {
   const answer = answerTo(request);
   const stream = [
     answer.begin(),
-    ...['h', 'm'].map((text) => answer.addReasoning(text)),
+    ...['h', 'm'].map((text) => answer.addThinking(text)),
     ...['Hel', 'lo'].map((text) => answer.addText(text)),
     answer.addCall(call(0, 'f', '{"x"')),
     answer.addCall(call(1, 'apply_patch', '{"input":"*** Begin')),
@@ -133,9 +133,9 @@ describe('an answer of the Responses format', () => {
   it("seals thinking, and the upstream's state of it, for its owner alone", () => {
     const answer = answerTo(request);
     answer.begin();
-    answer.addReasoning('one');
+    answer.addThinking('one');
     answer.sealReasoning({ signature: 's1' });
-    answer.addReasoning('two');
+    answer.addThinking('two');
     answer.sealReasoning({ signature: 's2' });
     answer.sealReasoning({ redacted: 'r' });
     answer.finish({ finishReason: 'stop', usage });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { responsesToChat } from '#shared/translate/responses-chat/responses-to-chat.ts';
-import { readTextLogprobs } from '#shared/translate/responses-chat/read-text-logprobs.ts';
+import { readTextLogprobs } from '#shared/translate/responses/read-text-logprobs.ts';
 import { assembleResponse } from '../responses/assemble-response.ts';
 import { runStream } from '../run-stream.ts';
 

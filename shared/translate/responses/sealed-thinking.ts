@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import type { MessagesBlock } from '#shared/formats/messages/request.ts';
 import type { ResponsesReasoning } from '#shared/formats/responses/request.ts';
-import { readReasoning } from '../responses/sealed-reasoning.ts';
+import { readReasoning } from './sealed-reasoning.ts';
 import type { AnswerContext, ModelTraits } from '../translation.ts';
 import { isOwnSignature } from '../vocabulary/thinking.ts';
 
