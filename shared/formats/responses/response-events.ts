@@ -11,4 +11,12 @@ export class ResponseEvents {
   write(type: string, fields: JsonObject): string {
     return writeNamedEvent(type, JSON.stringify({ type, sequence_number: this.#next++, ...fields }));
   }
+
+  /**
+   * Writes an event whose further fields are JSON already, as for each piece of a text.
+   * @param fields JSON text of an object, without its brackets
+   */
+  writeText(type: string, fields: string): string {
+    return writeNamedEvent(type, `{"type":"${type}","sequence_number":${this.#next++},${fields}}`);
+  }
 }

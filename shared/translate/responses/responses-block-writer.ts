@@ -41,6 +41,7 @@ export class ResponsesBlockWriter implements BlockWriter<ResponsesBlockKind> {
   }
 
   addText(block: ResponsesBlock, text: string): string {
+    if (this.#logprobs.size === 0) return this.#open?.addText(text) ?? '';
     const logprobs = this.#logprobs.get(block);
     this.#logprobs.delete(block);
     return this.#open?.addText(text, logprobs) ?? '';
@@ -81,10 +82,12 @@ export class ResponsesBlockWriter implements BlockWriter<ResponsesBlockKind> {
   #createEvents(prefix: string): ItemEvents {
     const position = this.output.length;
     const id = `${prefix}_${this.#hex}_${position}`;
+    const place = `"item_id":${JSON.stringify(id)},"output_index":${position}`;
     return {
       id,
       writeItem: (type, item) => this.#parts.events.write(type, { output_index: position, item }),
       write: (type, fields) => this.#parts.events.write(type, { item_id: id, output_index: position, ...fields }),
+      writeText: (type, fields) => this.#parts.events.writeText(type, `${place},${fields}`),
     };
   }
 }

@@ -67,7 +67,7 @@ export class CallItem implements OpenItem {
   }
 
   #writeDelta(event: string, delta: string): string {
-    return this.#events.write(`response.${event}.delta`, { delta });
+    return this.#events.writeText(`response.${event}.delta`, `"delta":${JSON.stringify(delta)}`);
   }
 
   #toItem(status: string, text: string): JsonObject {

@@ -20,11 +20,13 @@ export class MessageItem implements OpenItem {
     );
   }
 
-  addText(text: string, logprobs: readonly JsonObject[] = []): string {
+  addText(text: string, logprobs?: readonly JsonObject[]): string {
     this.#text += text;
-    if (this.#kind === 'refusal') return this.#write('response.refusal.delta', { delta: text });
-    this.#logprobs.push(...logprobs);
-    return this.#write('response.output_text.delta', { delta: text, logprobs: [...logprobs] });
+    const delta = `"content_index":0,"delta":${JSON.stringify(text)}`;
+    if (this.#kind === 'refusal') return this.#events.writeText('response.refusal.delta', delta);
+    if (logprobs) this.#logprobs.push(...logprobs);
+    const written = logprobs ? JSON.stringify(logprobs) : '[]';
+    return this.#events.writeText('response.output_text.delta', `${delta},"logprobs":${written}`);
   }
 
   close(status: 'completed' | 'incomplete'): { events: string; item: JsonObject } {

@@ -7,6 +7,11 @@ export interface ItemEvents {
   writeItem(type: 'response.output_item.added' | 'response.output_item.done', item: JsonObject): string;
   /** Writes an event about a part of the item. */
   write(type: string, fields: JsonObject): string;
+  /**
+   * Writes an event about a part of the item, whose fields are JSON already.
+   * @param fields JSON text of an object, without its brackets
+   */
+  writeText(type: string, fields: string): string;
 }
 
 /** An item of a response that is being written. Each method returns the events to send. */

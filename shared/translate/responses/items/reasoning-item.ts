@@ -29,8 +29,10 @@ export class ReasoningItem implements OpenItem {
     const begin = this.#hasParts ? '' : this.#beginParts();
     this.#hasParts = true;
     this.#text += text;
-    const delta = { delta: text };
-    return begin + this.#writeReasoning('text.delta', delta) + this.#writeSummary('text.delta', delta);
+    const delta = `"delta":${JSON.stringify(text)}`;
+    const events = begin + this.#events.writeText('response.reasoning_text.delta', `"content_index":0,${delta}`);
+    if (!this.#options.summarizes) return events;
+    return events + this.#events.writeText('response.reasoning_summary_text.delta', `"summary_index":0,${delta}`);
   }
 
   close(status: 'completed' | 'incomplete', sealed?: JsonObject): { events: string; item: JsonObject } {
