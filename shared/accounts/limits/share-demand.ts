@@ -10,19 +10,20 @@ const minRequests = 4;
 const busyRequests = 16;
 
 /** Maximum room that a share should have; its cost is ten thousand dollars. Sums of such rooms stay within the whole numbers of Redis. */
-const maxTarget: Readonly<Quantity> = { requests: 1e6, tokens: 1e10, cost: 1e13 };
+const maxTarget: Readonly<Quantity> = { requests: 1e6, tokens: 1e10, cost: 1e13, places: 1e6 };
 
 /** Minimum milliseconds over which demand is measured. */
 const shortestMs = 50;
 
-/** Room for requests: how many may begin, and the tokens and the cost of all of them together. */
+/** Room for requests: how many may begin, the tokens and the cost of all of them together, and how many more may run at once. */
 export interface Quantity {
   requests: number;
   tokens: number;
   cost: number;
+  places: number;
 }
 
-export const quantityNames = ['requests', 'tokens', 'cost'] as const;
+export const quantityNames = ['requests', 'tokens', 'cost', 'places'] as const;
 
 /** Measures the demand of a share's requests, and computes from it how much room the share should have. */
 export class ShareDemand {
@@ -31,11 +32,18 @@ export class ShareDemand {
   /** The average request in the last measured time that had requests. */
   #mean = zeroQuantity();
   #target = zeroQuantity();
+  /** The most requests that ran at once since the last `aim`. */
+  #mostRunning = 0;
   #since: number;
+  readonly #countsPlaces: boolean;
 
-  /** @param now time of performance.now() */
-  constructor(now: number) {
+  /**
+   * @param now time of performance.now()
+   * @param countsPlaces whether a limit of concurrent requests makes places count
+   */
+  constructor(now: number, countsPlaces: boolean) {
     this.#since = now;
+    this.#countsPlaces = countsPlaces;
   }
 
   /** The room that a share should have for requests to come. */
@@ -62,8 +70,10 @@ export class ShareDemand {
     return this.#target.requests <= minRequests;
   }
 
-  note(amount: Amount): void {
+  /** @param running the number of requests that run already */
+  note(amount: Amount, running: number): void {
     addTo(this.#demand, 1, amount);
+    this.#mostRunning = Math.max(this.#mostRunning, running + 1);
   }
 
   /** Begins a new measurement if the current one began at least `afterMs` ago. */
@@ -83,13 +93,18 @@ export class ShareDemand {
       const wanted = Math.max(this.#demand[name] * factor, this.#target[name] / 2, least);
       this.#target[name] = Math.min(maxTarget[name], Math.ceil(wanted));
     }
+    // As many requests again as ran at once, but no more than begin within the time for which the share has room.
+    const places = Math.min(this.#target.requests, Math.max(minRequests, this.#mostRunning));
+    this.#target.places = this.#countsPlaces ? places : 0;
+    this.#mean.places = this.#countsPlaces ? 1 : 0;
     this.#since = now;
     this.#demand = zeroQuantity();
+    this.#mostRunning = 0;
   }
 }
 
 export function zeroQuantity(): Quantity {
-  return { requests: 0, tokens: 0, cost: 0 };
+  return { requests: 0, tokens: 0, cost: 0, places: 0 };
 }
 
 export function addTo(to: Quantity, requests: number, { tokens, cost }: Amount): void {

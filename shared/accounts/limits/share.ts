@@ -33,6 +33,8 @@ export class Share {
   readonly id = randomUUID();
   readonly #parties: readonly PartyLimits[];
   readonly #times: ShareTimes;
+  /** Whether a party has a limit of concurrent requests, so that each running request takes one of the share's places. */
+  readonly #countsPlaces: boolean;
   readonly #demand: ShareDemand;
   #free = zeroQuantity();
   #drawn = zeroQuantity();
@@ -62,7 +64,8 @@ export class Share {
   constructor(parties: readonly PartyLimits[], times: ShareTimes, now: number) {
     this.#parties = parties;
     this.#times = times;
-    this.#demand = new ShareDemand(now);
+    this.#countsPlaces = parties.some(({ limits }) => limits.concurrentRequests !== undefined);
+    this.#demand = new ShareDemand(now, this.#countsPlaces);
     this.#askedAt = now;
     this.#reportedAt = now;
   }
@@ -109,14 +112,18 @@ export class Share {
   /** Draws the most that a request may cost, if the share has that much room. Returns false if it has not. */
   draw(amount: Amount, now: number): boolean {
     if (!this.isStored) this.#demand.restart(now, pauseMs);
-    this.#demand.note(amount);
+    this.#demand.note(amount, this.#running);
     this.#askedAt = now;
-    const { requests, tokens, cost } = this.#free;
+    const { requests, tokens, cost, places } = this.#free;
     const isEnough =
-      requests >= 1 && (amount.tokens === 0 || amount.tokens <= tokens) && (amount.cost === 0 || amount.cost <= cost);
+      requests >= 1 &&
+      (amount.tokens === 0 || amount.tokens <= tokens) &&
+      (amount.cost === 0 || amount.cost <= cost) &&
+      (!this.#countsPlaces || places >= 1);
     if (!isEnough || now >= this.#usableUntil) return false;
     addTo(this.#free, -1, { tokens: -amount.tokens, cost: -amount.cost });
     addTo(this.#drawn, 0, amount);
+    if (this.#countsPlaces) this.#free.places--;
     this.#running++;
     this.#begun++;
     return true;
@@ -127,6 +134,7 @@ export class Share {
     addTo(this.#drawn, 0, { tokens: -drawn.tokens, cost: -drawn.cost });
     addTo(this.#free, 0, { tokens: drawn.tokens - spent.tokens, cost: drawn.cost - spent.cost });
     addTo(this.#spent, 0, spent);
+    if (this.#countsPlaces) this.#free.places++;
     this.#running--;
     this.#ended++;
   }
@@ -145,7 +153,7 @@ export class Share {
 
   /** Returns the last known use of the parties, without the free room of this share, which Redis counts as reserved. */
   readUses(): PartyUse[] {
-    const { requests, tokens, cost } = this.#free;
+    const { requests, tokens, cost, places } = this.#free;
     const correctPeriod = ({ spent, reserved }: PartyUse['day']): PartyUse['day'] => ({
       spent,
       reserved: { tokens: Math.max(0, reserved.tokens - tokens), cost: Math.max(0, reserved.cost - cost) },
@@ -158,7 +166,7 @@ export class Share {
         requests: Math.max(0, buckets.requests - requests * bucketUnit),
         tokens: Math.max(0, buckets.tokens - tokens * bucketUnit),
       },
-      active,
+      active: Math.max(0, active - places),
       day: correctPeriod(day),
       month: correctPeriod(month),
     }));
@@ -216,7 +224,7 @@ export class Share {
   /** Takes over what Redis replied to the report. */
   confirm(
     now: number,
-    [isKept, isFar, requests = 0, tokens = 0, cost = 0, at = 0, ...numbers]: readonly number[],
+    [isKept, isFar, requests = 0, tokens = 0, cost = 0, places = 0, at = 0, ...numbers]: readonly number[],
   ): void {
     this.#report = undefined;
     this.#confirmedReports++;
@@ -224,6 +232,7 @@ export class Share {
     this.#uses = readPartyUses(this.#parties, [at, ...numbers]);
     if (isKept !== 1) this.#free = zeroQuantity();
     addTo(this.#free, requests, { tokens, cost });
+    this.#free.places += places;
     if (isFar !== 1) this.#nearUntil = now + pauseMs;
     this.#beganAt ??= at;
     // Computed from the time when the report was sent, because Redis answered later.

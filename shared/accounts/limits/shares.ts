@@ -42,12 +42,11 @@ export class Shares {
   }
 
   /**
-   * Returns the share of parties; undefined if each of their requests must call Redis, because a party has a limit of concurrent requests,
-   * or because of `close`.
+   * Returns the share of parties; undefined after `close`, when each of their requests must call Redis.
    */
   get(parties: readonly PartyLimits[], now: number): Share | undefined {
+    if (this.#isClosed) return undefined;
     const key = toShareKey(parties);
-    if (key === '' || this.#isClosed) return undefined;
     const open = this.#open.get(key);
     if (open && !open.isOver(now)) return open;
     const share = new Share(parties, this.#times, now);
@@ -136,12 +135,11 @@ export class Shares {
 
 const keys = new WeakMap<readonly PartyLimits[], string>();
 
-/** Returns parties and limits as a text; empty for parties that can have no share. */
+/** Returns parties and limits as a text. */
 function toShareKey(parties: readonly PartyLimits[]): string {
   let key = keys.get(parties);
   if (key === undefined) {
-    const needsRedis = parties.some(({ limits }) => limits.concurrentRequests !== undefined);
-    key = needsRedis ? '' : JSON.stringify(parties.map(toScriptParty));
+    key = JSON.stringify(parties.map(toScriptParty));
     keys.set(parties, key);
   }
   return key;

@@ -4,16 +4,16 @@
 --   <prefix>reservation:<id>         hash: tokens, cost, day, month, parties (one on each line); `expired` once it is out of force; for a
 --                                    share also `number`, the number of its last report, and `requests`
 --   <prefix><party>                  hash: active, reservedTokens; requests and tokens, the levels of two buckets, each with the time
---                                    (`…At`) for which it was computed; `share:<id>` for each share of the party: when it expires, for how
---                                    many requests it has room, and how many requests run on it
+--                                    (`…At`) for which it was computed; `share:<id>` for each share of the party: when it expires, how
+--                                    many requests may begin on it, and how many may run on it at once, the running ones included
 --   <prefix><party>:<day or month>   hash: tokens and cost that were spent, reservedTokens and reservedCost
 --
 -- A bucket contains what was used lately, and leaks its limit in a minute. Levels are in units times 60000, so that a whole number, the
 -- limit itself, leaks in a millisecond. Reserved tokens are not in the bucket and do not leak. They count in full until the request is
 -- over; then the actual use is added to the bucket. Costs are in nano-dollars. All numbers are whole and below 2^53.
 --
--- A share is a reservation for requests that are still to come (see `share.lua`). The parties' hashes state for how many requests a share
--- has room, and how many run on it. Both numbers count until the share expires.
+-- A share is a reservation for requests that are still to come (see `share.lua`). The parties' hashes state how many requests may begin on
+-- it, and how many may run at once. Both numbers count until the share expires.
 --
 -- The scripts make names themselves, so they do not run on a Redis cluster. The time is that of Redis, never a node's.
 --
@@ -117,7 +117,7 @@ local function book(reservation, sign)
       addToCount(use, 'active', sign)
     elseif sign == 1 then
       redis.call('HSET', use, 'share:' .. reservation.id, table.concat({
-        whole(reservation.expiresAt), whole(reservation.requests), whole(reservation.running),
+        whole(reservation.expiresAt), whole(reservation.requests), whole(reservation.places),
       }, ' '))
     else
       redis.call('HDEL', use, 'share:' .. reservation.id)
@@ -168,10 +168,10 @@ local function bucketLevel(fields, bucket, limit)
   return math.max(0, number(fields[bucket]) - elapsed * limit)
 end
 
--- Returns the fields of a party's hash, for how many requests its shares in force have room, and how many requests run on these shares.
+-- Returns the fields of a party's hash, how many requests may begin on its shares in force, and how many may run on them at once.
 local function readParty(name)
   local reply = redis.call('HGETALL', name)
-  local fields, held, running = {}, 0, 0
+  local fields, held, places = {}, 0, 0
   for at = 1, #reply, 2 do
     local field, value = reply[at], reply[at + 1]
     fields[field] = value
@@ -179,13 +179,13 @@ local function readParty(name)
     if expiresAt and string.sub(field, 1, 6) == 'share:' then
       if tonumber(expiresAt) > now then
         held = held + tonumber(requests)
-        running = running + tonumber(active)
+        places = places + tonumber(active)
       else
         redis.call('HDEL', name, field)
       end
     end
   end
-  return fields, held, running
+  return fields, held, places
 end
 
 local function readPeriod(name)
@@ -197,11 +197,11 @@ end
 local function readUse(party)
   local name = prefix .. party.party
   local use = { name = name, party = party.party, limits = party.limits }
-  local fields, held, running = readParty(name)
+  local fields, held, places = readParty(name)
   use.requestsLevel = bucketLevel(fields, 'requests', party.limits.requestsPerMinute)
   use.requests = use.requestsLevel + held * 60000
   use.tokensLevel = bucketLevel(fields, 'tokens', party.limits.tokensPerMinute)
-  use.active = number(fields.active) + running
+  use.active = number(fields.active) + places
   use.tokens = use.tokensLevel + number(fields.reservedTokens) * 60000
   use.dayTokens, use.dayReservedTokens, use.dayCost, use.dayReservedCost = readPeriod(name .. ':' .. today)
   use.monthTokens, use.monthReservedTokens, use.monthCost, use.monthReservedCost = readPeriod(name .. ':' .. monthOf(today))

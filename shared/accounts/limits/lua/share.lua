@@ -11,11 +11,11 @@
 --   running  number of unfinished requests
 --   spent    { tokens, cost } of requests that ended since the last report
 --   drawn    { tokens, cost } reserved for unfinished requests
---   free     { requests, tokens, cost } reserved for requests to come
---   more     { requests, tokens, cost } to reserve in addition; absent to reserve nothing
---   least    { requests, tokens, cost } of one average request; a share with less is of no use
+--   free     { requests, tokens, cost, places } reserved for requests to come; places: how many more may run at once
+--   more     { requests, tokens, cost, places } to reserve in addition; absent to reserve nothing
+--   least    { requests, tokens, cost, places } of one average request; a share with less is of no use
 --   parties  see reservations.lua
--- Returns {1 if `free` is kept else 0, 1 if all limits are far from reached else 0, requests, tokens and cost that were reserved in
+-- Returns {1 if `free` is kept else 0, 1 if all limits are far from reached else 0, requests, tokens, cost and places that were reserved in
 -- addition, the time in ms since 1970, then eleven numbers for the current use of each party}.
 
 -- A limit is far from reached while an eighth of it is left. A share may reserve one part in 32 of what is left of a limit.
@@ -24,6 +24,7 @@ local farPart, sharePart = 8, 32
 local function eachLimit(use, call)
   local limits = use.limits
   call('requests', limits.requestsPerMinute, use.requests / 60000)
+  call('places', limits.concurrentRequests, use.active)
   call('tokens', limits.tokensPerMinute, use.tokens / 60000)
   call('tokens', limits.tokensPerDay, use.dayTokens + use.dayReservedTokens)
   call('tokens', limits.tokensPerMonth, use.monthTokens + use.monthReservedTokens)
@@ -31,13 +32,13 @@ local function eachLimit(use, call)
   call('cost', limits.costPerMonth, use.monthCost + use.monthReservedCost)
 end
 
-local quantities = { 'requests', 'tokens', 'cost' }
-local none = { requests = 0, tokens = 0, cost = 0 }
+local quantities = { 'requests', 'tokens', 'cost', 'places' }
+local none = { requests = 0, tokens = 0, cost = 0, places = 0 }
 
 -- Returns what to reserve in addition; nil if a limit is nearly reached, or the share would have too little for a request.
 local function computeAddition(uses, free)
   local more = args.more or none
-  local given = { requests = more.requests, tokens = more.tokens, cost = more.cost }
+  local given = { requests = more.requests, tokens = more.tokens, cost = more.cost, places = more.places }
   local isFar = true
   for _, use in ipairs(uses) do
     eachLimit(use, function(quantity, limit, used)
@@ -111,7 +112,7 @@ if args.number > (before and before.number or 0) then
     month = monthOf(day),
     parties = names(),
     expiresAt = now + args.keepMs,
-    running = args.running,
+    places = args.running + free.places,
     requests = free.requests,
     tokens = args.drawn.tokens + free.tokens,
     cost = args.drawn.cost + free.cost,

@@ -11,7 +11,7 @@ function granted(at = midnight - noon): Share {
   const share = new Share([keyWith({ tokensPerDay: 1_000_000 })], { keepMs: 60_000, renewEveryMs: 20_000 }, 0);
   for (let count = 0; count < 4; count++) share.draw(amount, 900);
   share.report(1_000);
-  share.confirm(1_010, [0, 1, 10, 1_000, 0, at, 0, 0, 0, 0, 1_000, 0, 0, 0, 1_000, 0, 0]);
+  share.confirm(1_010, [0, 1, 10, 1_000, 0, 0, at, 0, 0, 0, 0, 1_000, 0, 0, 0, 1_000, 0, 0]);
   return share;
 }
 
@@ -53,7 +53,7 @@ describe('a share', () => {
     share.fail();
     expect(share.draw(amount, 1_110)).toBe(false);
     expect(share.report(2_200)).toBe(report);
-    share.confirm(2_210, [1, 1, 0, 0, 0, midnight - noon + 1_200, 0, 0, 0, 30, 970, 0, 0, 30, 970, 0, 0]);
+    share.confirm(2_210, [1, 1, 0, 0, 0, 0, midnight - noon + 1_200, 0, 0, 0, 30, 970, 0, 0, 30, 970, 0, 0]);
     expect(share.draw(amount, 2_220)).toBe(true);
   });
 
@@ -62,9 +62,26 @@ describe('a share', () => {
     share.draw(amount, 1_020);
     share.end(amount, amount);
     share.report(1_100);
-    share.confirm(1_110, [1, 0, 0, 0, 0, midnight - noon + 100, 0, 0, 0, 100, 900, 0, 0, 100, 900, 0, 0]);
+    share.confirm(1_110, [1, 0, 0, 0, 0, 0, midnight - noon + 100, 0, 0, 0, 100, 900, 0, 0, 100, 900, 0, 0]);
     expect(share.isDue(1_160)).toBe(true);
-    expect(share.report(1_160)).toMatchObject({ free: { requests: 0, tokens: 0, cost: 0 }, more: undefined });
+    expect(share.report(1_160)).toMatchObject({
+      free: { requests: 0, tokens: 0, cost: 0, places: 0 },
+      more: undefined,
+    });
     expect(share.draw(amount, 1_170)).toBe(false);
+  });
+
+  it('of a key with a limit of concurrent requests lets no more requests run at once than it has places', () => {
+    const share = new Share([keyWith({ concurrentRequests: 100 })], { keepMs: 60_000, renewEveryMs: 20_000 }, 0);
+    const none = { tokens: 0, cost: 0 };
+    for (let count = 0; count < 20; count++) share.draw(none, 900);
+    expect(share.report(1_000)).toMatchObject({ more: { places: 4 }, least: { places: 1 } });
+    share.confirm(1_010, [0, 1, 10, 0, 0, 2, midnight - noon, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0]);
+    expect([1, 2, 3].map(() => share.draw(none, 1_020))).toEqual([true, true, false]);
+    expect(share.readUses()[0]?.active).toBe(2);
+    share.end(none, none);
+    expect([share.draw(none, 1_030), share.draw(none, 1_030)]).toEqual([true, false]);
+    share.end(none, none);
+    expect(share.report(1_200)).toMatchObject({ running: 1, free: { places: 1 } });
   });
 });

@@ -71,13 +71,27 @@ describe('where limits are far', () => {
     expect(await node.keeper.reserve([key], rest)).toMatchObject({ granted: true });
   });
 
-  it('a limit of requests at the same time is asked for each request', async () => {
+  it('requests seldom ask Redis for a place among those that may run at once', async () => {
     const { node, use } = await start();
-    const party = keyWith({ concurrentRequests: 1_000 });
-    for (let count = 0; count < 50; count++) await node.keeper.reserve([party], nothing);
-    await pause(120);
-    expect(node.reports()).toEqual([]);
-    expect((await use(party)).active).toBe(50);
+    const party = keyWith({ concurrentRequests: 2_000 });
+    await warm(node, [party], nothing);
+    const before = node.runs();
+    let running = 0;
+    await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        for (let count = 0; count < 40; count++) {
+          const verdict = await node.keeper.reserve([party], nothing);
+          running += 1;
+          await pause(5);
+          expect((await use(party)).active).toBeGreaterThanOrEqual(running);
+          running -= 1;
+          if (verdict.granted) verdict.reservation.release();
+        }
+      }),
+    );
+    // Without a share there are two for each of the 800.
+    expect(node.runs() - before).toBeLessThan(400);
+    await until(async () => expect((await use(party)).active).toBe(0));
   });
 
   it('running requests of a share count for a limit that is set later', async () => {
@@ -88,6 +102,37 @@ describe('where limits are far', () => {
     for (const verdict of draws) if (verdict.granted) verdict.reservation.release();
     await until(async () => expect((await use(key)).active).toBe(0));
   });
+});
+
+it('many nodes run no more requests at once than a limit allows, and as many', async () => {
+  const { addNode } = await start();
+  const nodes = await Promise.all(Array.from({ length: 3 }, addNode));
+  const party = [keyWith({ concurrentRequests: 120 })];
+  const until = performance.now() + 2_500;
+  let running = 0;
+  let most = 0;
+  const client = async ({ keeper }: LimitNode): Promise<void> => {
+    while (performance.now() < until) {
+      const verdict = await keeper.reserve(party, nothing);
+      if (!verdict.granted) {
+        await pause(5);
+        continue;
+      }
+      running += 1;
+      most = Math.max(most, running);
+      await pause(Math.random() * 20);
+      running -= 1;
+      verdict.reservation.release();
+    }
+  };
+  // First far from the limit, so that all have shares, and then beyond it.
+  const few = nodes.flatMap((node) => Array.from({ length: 10 }, () => client(node)));
+  await pause(1_000);
+  expect(nodes.every((node) => node.reports().length > 0)).toBe(true);
+  const many = nodes.flatMap((node) => Array.from({ length: 50 }, () => client(node)));
+  await Promise.all([...few, ...many]);
+  expect(most).toBeLessThanOrEqual(120);
+  expect(most).toBeGreaterThanOrEqual(115);
 });
 
 it('many nodes use a budget up to the last token, and no further', async () => {
@@ -159,15 +204,15 @@ describe('a share', () => {
     const { prefix, use, redis } = await openLimitKeeper();
     const lua = new URL('../../../../shared/accounts/limits/lua/', import.meta.url);
     const script = new RedisScript(new URL('reservations.lua', lua), new URL('share.lua', lua));
-    const none = { requests: 0, tokens: 0, cost: 0 };
+    const none = { requests: 0, tokens: 0, cost: 0, places: 0 };
     const report = async (number: number, fields: object): Promise<unknown> => {
       const same = { prefix: `${prefix}limit:`, id: 's1', number, keepMs: 60_000, parties: [toScriptParty(key)] };
       const still = { begun: 0, running: 0, spent: nothing, drawn: nothing, free: none, least: none };
       const reply = (await script.run(redis, { args: { ...same, ...still, ...fields } })) as unknown[];
       return reply.slice(0, 5);
     };
-    const free = { requests: 10, tokens: 1_000, cost: 0 };
-    const least = { requests: 1, tokens: 100, cost: 0 };
+    const free = { requests: 10, tokens: 1_000, cost: 0, places: 0 };
+    const least = { requests: 1, tokens: 100, cost: 0, places: 0 };
     expect(await report(1, { more: free, least })).toEqual([0, 1, 10, 1_000, 0]);
     expect(await report(2, { free, least })).toEqual([1, 1, 0, 0, 0]);
     expect((await use(key)).day.reserved.tokens).toBe(1_000);
