@@ -13,7 +13,7 @@ export interface LogOptions {
 }
 
 /** Buffered JSON lines are written when they have this many characters. */
-const writeAtLength = 8 * 1024;
+const writeAtLength = 64 * 1024;
 /** Maximum milliseconds for which JSON lines are buffered. */
 const writeEveryMs = 50;
 
