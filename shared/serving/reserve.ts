@@ -19,7 +19,7 @@ export async function reserve(
   const { limits: parties } = caller.identity;
   const verdict = await limits.reserve(parties, amount());
   try {
-    caller.onLimitStatus(summarizeUses(verdict.uses));
+    caller.onLimitStatus?.(summarizeUses(verdict.uses));
   } catch (error) {
     if (verdict.granted) verdict.reservation.release();
     throw error;

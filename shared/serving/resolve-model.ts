@@ -2,7 +2,7 @@ import type { Json } from '#shared/core/json.ts';
 import type { Registry, RegistryTarget } from '#shared/registry/registry.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
-import type { RequestPurpose } from '#shared/core/purpose.ts';
+import { noPurpose, type RequestPurpose } from '#shared/core/purpose.ts';
 import { findRule, type RoutingRule } from './find-rule.ts';
 
 export const autoModel = 'auto';
@@ -24,8 +24,6 @@ export type ResolvedModel =
       defaults: Readonly<Record<string, Json>>;
       hedge: readonly PriorityClass[];
     };
-
-const noPurpose: RequestPurpose = { purpose: undefined, agentType: undefined };
 
 /**
  * Resolves a model name: `auto`, a registry name, or a model's own id. If a rule applies to the request, a registry name stands for the

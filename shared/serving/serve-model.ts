@@ -8,21 +8,21 @@ import type { JobRequest, RunningAgentTurn } from '#shared/broker/dispatch/job-r
 import { noWorkers } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import type { AgentTurn } from '#shared/core/agent-turn.ts';
-import type { Operation } from '#shared/core/operation.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
-import type { RequestPurpose } from '#shared/core/purpose.ts';
-import type { ClientRequest, RequestParameters } from '#shared/formats/client-format.ts';
+import type { RequestParameters } from '#shared/formats/client-format.ts';
 import type { ResolvedModel } from './resolve-model.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import type { PersonalTools } from './connected/personal-tools.ts';
-import { computeAffinity, type NamedSession } from './compute-affinity.ts';
+import { computeAffinity } from './compute-affinity.ts';
 import { HedgedJob } from './hedging/hedged-job.ts';
 import type { Hedges } from './hedging/hedges.ts';
 import { estimateAmount, type PriceLookup } from './estimate-amount.ts';
 import { findLanes } from './find-lanes.ts';
 import type { FinishedRequest } from './usage-record.ts';
 import type { Caller } from './caller.ts';
+import type { PreparedRequest } from './prepare-request.ts';
 import { getQueueSender } from './queue-sender.ts';
+import type { RequestOptions } from './request-options.ts';
 import { zeroAmount, reserve } from './reserve.ts';
 import { runJob, type JobDispatcher, type RunningRequest } from './run-job.ts';
 import { createSplitDispatcher } from './splitting/split-job.ts';
@@ -46,26 +46,6 @@ export interface ServingComponents {
   record: (request: FinishedRequest) => void;
 }
 
-export interface ModelRequest extends ClientRequest {
-  format: string;
-  operation: Operation;
-  /** See `ClientFormat.sealsAnswers`. */
-  sealsAnswers: boolean;
-  /** The id that the answer must have; undefined if the worker chooses it. */
-  answerId?: string | undefined;
-  /** The client's headers that are sent to an upstream of the same format. */
-  headers: Readonly<Record<string, string>> | undefined;
-  /** The session that the client's headers name; undefined if they name no session. */
-  session: NamedSession | undefined;
-  sentFor: RequestPurpose;
-  /** Milliseconds that the client waits for a worker; undefined if the client sets no limit. */
-  maxWaitMs: number | undefined;
-  /** Whether another worker may continue the stream when the worker of the stream is lost; default: true. */
-  continues?: boolean | undefined;
-  /** The models behind the name; undefined if the name is not resolved yet. */
-  resolved?: ResolvedModel | undefined;
-}
-
 export interface ModelSink extends JobSink {
   /** Estimated tokens of a streamed answer that were relayed. */
   readonly relayedTokens: number;
@@ -87,11 +67,14 @@ export interface ModelSink extends JobSink {
  */
 export async function serveModel(
   { dispatcher, workers, registry, limits, priceOf, hedges, ownerKeys, noWorkerMs, record }: ServingComponents,
-  request: ModelRequest,
+  request: PreparedRequest,
+  { headers, session, sentFor, maxWaitMs, continues, isWhole }: RequestOptions,
   sink: ModelSink,
   caller: Caller,
 ): Promise<RunningRequest | undefined> {
-  const { parameters, withDefaults, format, operation, sealsAnswers, headers, session, sentFor, maxWaitMs } = request;
+  const { format: clientFormat, operation, answerId } = request;
+  const { name: format, sealsAnswers } = clientFormat;
+  const { parameters, withDefaults, divisible } = request.client;
   const { needs, stream } = parameters;
   const { requestId, identity, trace } = caller;
   const { auto } = registry();
@@ -101,7 +84,11 @@ export async function serveModel(
     permits,
     place: findPlacements,
     explainNone,
-  } = findLanes({ workers, registry, priceOf }, request, identity);
+  } = findLanes(
+    { workers, registry, priceOf },
+    { parameters, operation, format, sentFor, resolved: request.model },
+    identity,
+  );
   const waits = { noWorkerMs, maxWaitMs };
   const refusal = findPlacements(noWorkers).length > 0 ? undefined : explainNone(waits);
   if (refusal && !refusal.waits) throw refusal.error;
@@ -130,10 +117,10 @@ export async function serveModel(
     sender,
     turn: turn && createRunningTurn(turn, identity),
     // JSON that must match a grammar cannot be continued in its middle.
-    continues: stream && !needs.json && request.continues !== false,
-    answerId: request.answerId,
+    continues: stream && !needs.json && continues !== false,
+    answerId,
     unread: findUnreadLists(parameters, model),
-    ownerKey: sealsAnswers ? ownerKeys.deriveGrantKeys(storeOwnerOf(identity)) : undefined,
+    ownerKey: sealsAnswers === true ? ownerKeys.deriveGrantKeys(storeOwnerOf(identity)) : undefined,
     // A count of tokens uses no prompt cache.
     affinity: isCount
       ? undefined
@@ -148,7 +135,11 @@ export async function serveModel(
     const { purpose } = sentFor;
     record({ origin: caller, format, operation, asked: name, purpose, turn, report, usage, reservation: reserved });
   };
-  const split = createSplitDispatcher(dispatcher, request.divisible, model.kind === 'named' ? model.defaults : {});
+  const split = createSplitDispatcher(
+    dispatcher,
+    isWhole === true ? undefined : divisible,
+    model.kind === 'named' ? model.defaults : {},
+  );
   if (split) return runJob(split, job, body, sink, caller, reservation, onEnd);
   if (!stream || operation !== 'generate' || model.kind === 'auto' || !model.hedge.includes(job.class))
     return runJob(dispatcher, job, body, sink, caller, reservation, onEnd);

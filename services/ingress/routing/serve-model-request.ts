@@ -1,19 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Request, Response } from 'express';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
-import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { pickHeaders } from '#shared/core/pick-headers.ts';
-import { createAnswerId } from '#shared/formats/answer-id.ts';
 import type { ClientFormat, ClientRequest, ClientRoute } from '#shared/formats/client-format.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
 import { ReshapedSink } from '#shared/serving/reshaped-sink.ts';
-import type { ModelSink, ServingComponents } from '#shared/serving/serve-model.ts';
-import { serveRequest } from '#shared/serving/serve-request.ts';
-import { inlineFiles, type InputFiles } from '#shared/serving/files/inline-files.ts';
-import { type AnswerStore, resolveStored, withFields } from '#shared/serving/stored/resolve-stored.ts';
-import type { AnswerStorer } from '#shared/serving/stored/answer-storer.ts';
-import { createStoringSink } from '#shared/serving/stored/storing-sink.ts';
+import { prepareRequest, type PrepareComponents } from '#shared/serving/prepare-request.ts';
+import { serveRequest, type RequestComponents } from '#shared/serving/serve-request.ts';
 import { answerInBackground, type AnswerInBackgroundParts } from '../background/answer-in-background.ts';
 import { streamBackground } from '../background/stream-background.ts';
 import { receiveFormBody } from '../files/receive-form-body.ts';
@@ -35,12 +29,8 @@ import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 /** Largest length of a header that is sent to an upstream. The longest one in use, `anthropic-beta`, lists about a dozen names. */
 const maxHeaderLength = 4096;
 
-export interface ServeParts
-  extends ReceiveParts, ServingComponents, Omit<AnswerInBackgroundParts, keyof ServingComponents> {
+export interface ServeParts extends ReceiveParts, PrepareComponents, RequestComponents, AnswerInBackgroundParts {
   unreadOutputs: UnreadOutputs;
-  answers: AnswerStore;
-  storer: AnswerStorer;
-  inputFiles: InputFiles;
   /** Milliseconds without a byte after which a form is refused. */
   bodyTimeoutMs: number;
   knownRefusal: LimitKeeper['findKnownRefusal'];
@@ -69,81 +59,49 @@ async function startServing(
   const receive = isForm === true ? receiveFormBody : receiveBody;
   const received = await receive(request, response, parts);
   if (!received) return undefined;
-  const read = (body: Buffer): ClientRequest => format.read(body, operation);
   const caller = new HttpCaller(response, format);
   const recording = caller.identity.isRecorded && parts.recorder?.begin(request, response, format.name, received.body);
-  const owner = storeOwnerOf(caller.identity);
-  const clientRequest = read(reshape ? reshape.request(received.body) : received.body);
+  const client = format.read(reshape ? reshape.request(received.body) : received.body, operation);
   if (recording) {
     caller.isRecorded = true;
-    recording.model = clientRequest.parameters.model;
-    recording.turn = detectPurpose(request.headers, clientRequest.parameters.signs).turn;
+    recording.model = client.parameters.model;
+    recording.turn = detectPurpose(request.headers, client.parameters.signs).turn;
   }
-  if (clientRequest.background) {
+  if (client.background) {
     if (reshape) {
       const message = 'Requests to this path are not served in the background.';
       throw new RouterError('unsupported_parameter', message, { param: 'background' });
     }
-    const context = readContext(request.headers, format, clientRequest);
+    const context = readContext(request.headers, format, client);
     // From here on, the answer is made and paid for even if the client leaves.
     runUncancelled(response);
     const { isRecorded } = caller;
-    const wanted = await answerInBackground(
-      response,
-      { format, request: clientRequest, isRecorded, ...context },
-      parts,
-    );
+    const wanted = await answerInBackground(response, { format, request: client, isRecorded, ...context }, parts);
     received.releaseBody();
     // The client may leave at any time without stopping the answer.
     return wanted && { finished: streamBackground(response, wanted, parts.background) };
   }
-  const { answers } = parts;
-  const {
-    request: whole,
-    fields,
-    addedBytes,
-    toStore,
-  } = await resolveStored(answers, format, operation, clientRequest, owner);
-  if (response.destroyed) return undefined;
-  received.grow(addedBytes);
-  const inlining = { format, operation, owner, onBytes: received.grow };
-  const inlined = whole.files ? await inlineFiles(parts.inputFiles, whole, inlining) : whole;
-  if (response.destroyed) return undefined;
-  const resolved = withFields(inlined, fields);
-  const { parameters, withDefaults, hosted, divisible, repeated } = resolved;
+  const account = { reserve: received.grow };
+  const prepared = await prepareRequest(parts, { format, operation, client }, caller, account);
+  if (!prepared) return undefined;
+  const { answerId } = prepared;
+  const { parameters, repeated } = prepared.client;
   const { requestId } = caller;
   const { stream } = parameters;
   const { unreadOutputs } = parts;
-  const answerId = format.opensAnswers === true && operation === 'generate' ? createAnswerId(format) : undefined;
-  const opening = { requestId, answerId, repeated };
   const { grow: hold, releaseBody: onBegin } = received;
-  const reply = new ClientReply(response, { format, ...opening, stream, unreadOutputs, onBegin, hold });
+  const opening = { format, requestId, answerId, repeated };
+  const reply = new ClientReply(response, { ...opening, stream, unreadOutputs, onBegin, hold });
   setReply(response, reply);
-  // The input of a stored answer stays in memory until the answer is complete.
-  if (toStore) reply.keepBody();
-  let sink: ModelSink = reply;
-  if (reshape) sink = new ReshapedSink(sink, reshape.answer);
-  if (toStore && format.stored)
-    sink = createStoringSink(sink, { caller, owner, format: format.stored, stream, toStore, storer: parts.storer });
-  const requestContext = readContext(request.headers, format, resolved);
-  const maxWaitMs = readMaxWait(request.headers);
-  const continues = readContinuePermission(request.headers);
-  const { name, sealsAnswers = false, openStream } = format;
-  const servable = {
-    parameters,
-    withDefaults,
-    hosted,
-    divisible,
-    read,
-    openStream,
-    format: name,
-    operation,
-    sealsAnswers,
-    answerId,
+  const sink = reshape ? new ReshapedSink(reply, reshape.answer) : reply;
+  const options = {
+    ...readContext(request.headers, format, prepared.client),
+    maxWaitMs: readMaxWait(request.headers),
+    continues: readContinuePermission(request.headers),
   };
-  const modelRequest = { ...servable, ...requestContext, maxWaitMs, continues };
   try {
-    return reply.failWhenUnread(caller.cancelOnDisconnect(await serveRequest(parts, modelRequest, sink, caller)));
+    const running = await serveRequest(parts, prepared, options, sink, caller);
+    return reply.failWhenUnread(caller.cancelOnDisconnect(running));
   } catch (error) {
     setRequestedName(response, parameters.model);
     throw error;

@@ -24,8 +24,8 @@ export const requestPath: readonly PathLayer[] = [
     title: 'The idea',
     steps: [
       { file: 'services/ingress/routing/serve-model-request.ts', job: 'from the body to the last byte' },
-      { file: 'shared/serving/serve-model.ts', job: 'serves the request, without HTTP' },
-      { file: 'shared/serving/run-job.ts', job: 'dispatches, and records when it is over' },
+      { file: 'shared/serving/serve-request.ts', job: 'serves the request, without HTTP' },
+      { file: 'shared/serving/serve-model.ts', job: 'finds lanes, reserves, dispatches' },
       { file: 'shared/broker/dispatch/dispatcher.ts', job: 'owns every job of this process' },
       { file: 'shared/broker/dispatch/claims/job-placer.ts', job: 'offers it, or publishes tickets' },
       { file: 'shared/broker/worker/start-worker.ts', job: 'takes the offer if a slot is free', reachedBy: 'message' },
@@ -53,13 +53,14 @@ export const requestPath: readonly PathLayer[] = [
   {
     title: 'Serving',
     steps: [
-      { file: 'shared/serving/serve-request.ts', job: 'runs hosted tools, where it has any' },
+      { file: 'shared/serving/prepare-request.ts', job: 'files and stored answers in place of ids' },
       { file: 'shared/serving/find-lanes.ts', job: 'from a name and a key to pools' },
       { file: 'shared/serving/resolve-model.ts', job: "finds what the model's name stands for" },
       { file: 'shared/serving/key-permits.ts', job: 'which models and tiers the key allows' },
       { file: 'shared/serving/choose-lanes.ts', job: 'pools that can serve it, best first' },
       { file: 'shared/serving/explain-no-lane.ts', job: 'the error where no pool can' },
       { file: 'shared/serving/reserve.ts', job: 'reserves the most that it may cost' },
+      { file: 'shared/serving/run-job.ts', job: 'dispatches, and records when it is over' },
       { file: 'shared/serving/record-request.ts', job: 'commits, counts, logs the finished request', ...wired },
       { file: 'shared/accounts/ledger/usage-ledger.ts', job: 'writes its record to Redis, in batches' },
     ],
