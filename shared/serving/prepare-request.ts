@@ -40,7 +40,7 @@ export interface RequestAccount {
    * Reserves bytes that are about to be read.
    * @throws RouterError which ends the request
    */
-  reserve(bytes: number): void | Promise<void>;
+  grow(bytes: number): void | Promise<void>;
   /**
    * Called before objects are read whose size is known only afterwards.
    * @throws RouterError which ends the request
@@ -63,14 +63,14 @@ export async function prepareRequest(
   const { format, operation, client } = request;
   const opensAnswer = format.opensAnswers === true && operation === 'generate';
   const answerId = request.answerId ?? (opensAnswer ? createAnswerId(format) : undefined);
-  if (!client.store && !client.files) return { format, operation, client, answerId };
+  if (!client.store && !client.files) return answerId === request.answerId ? request : { ...request, answerId };
   const owner = storeOwnerOf(caller.identity);
   if (refersToStoredAnswers(client)) await account.beginHeavyWork?.();
   const resolved = await resolveStored(answers, format, operation, client, owner, request.answerId);
   const { request: whole, fields, addedBytes, toStore } = resolved;
   if (caller.isGone()) return undefined;
-  if (addedBytes > 0) await account.reserve(addedBytes);
-  const inlining = { format, operation, owner, onBytes: (bytes: number) => account.reserve(bytes) };
+  if (addedBytes > 0) await account.grow(addedBytes);
+  const inlining = { format, operation, owner, onBytes: (bytes: number) => account.grow(bytes) };
   const inlined = whole.files ? await inlineFiles(inputFiles, whole, inlining) : whole;
   if (caller.isGone()) return undefined;
   return { format, operation, client: withFields(inlined, fields), answerId, toStore };

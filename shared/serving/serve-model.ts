@@ -5,7 +5,6 @@ import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
 import type { JobRequest, RunningAgentTurn } from '#shared/broker/dispatch/job-request.ts';
-import { noWorkers } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import type { AgentTurn } from '#shared/core/agent-turn.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
@@ -26,7 +25,6 @@ import type { RequestOptions } from './request-options.ts';
 import { zeroAmount, reserve } from './reserve.ts';
 import { runJob, type JobDispatcher, type RunningRequest } from './run-job.ts';
 import { createSplitDispatcher } from './splitting/split-job.ts';
-import { findTiers } from './find-tiers.ts';
 import { computeUsage } from './compute-usage.ts';
 
 /** One object per process. */
@@ -77,20 +75,12 @@ export async function serveModel(
   const { parameters, withDefaults, divisible } = request.client;
   const { needs, stream } = parameters;
   const { requestId, identity, trace } = caller;
-  const { auto } = registry();
-  const {
-    name,
-    model,
-    permits,
-    place: findPlacements,
-    explainNone,
-  } = findLanes(
-    { workers, registry, priceOf },
-    { parameters, operation, format, sentFor, resolved: request.model },
-    identity,
-  );
+  const laneParts = { workers, registry, priceOf };
+  const lanes = findLanes(laneParts, { parameters, operation, format }, identity, sentFor, request.model);
+  const { name } = lanes;
+  const { model } = lanes.choice;
   const waits = { noWorkerMs, maxWaitMs };
-  const refusal = findPlacements(noWorkers).length > 0 ? undefined : explainNone(waits);
+  const refusal = lanes.isEmpty ? lanes.explainNone(waits) : undefined;
   if (refusal && !refusal.waits) throw refusal.error;
   const body = withDefaults(model.kind === 'named' ? model.defaults : {});
   const isCount = operation === 'count_tokens';
@@ -98,7 +88,7 @@ export async function serveModel(
   const amount = () =>
     isCount
       ? zeroAmount
-      : estimateAmount({ needs, maxOutput, units: parameters.units }, findPlacements(noWorkers), priceOf);
+      : estimateAmount({ needs, maxOutput, units: parameters.units }, lanes.findPlacements(), priceOf);
   // A key without limits needs no call to Redis.
   const reservation = identity.limits.length === 0 ? undefined : await reserve(limits, caller, amount);
   const sender = getQueueSender(identity);
@@ -111,7 +101,7 @@ export async function serveModel(
     stream,
     trace,
     headers,
-    findPlacements,
+    findPlacements: (avoid: ReadonlySet<string>) => lanes.findPlacements(avoid),
     maxWaitMs,
     class: chooseClass(parameters, identity.class),
     sender,
@@ -125,8 +115,8 @@ export async function serveModel(
     affinity: isCount
       ? undefined
       : parameters.conversation && computeAffinity(identity, session, parameters.conversation),
-    whyUnplaced: () => explainNone(waits)?.error,
-    tiers: () => findTiers(model, { auto, workers, permits, placements: findPlacements(noWorkers) }),
+    whyUnplaced: () => lanes.explainNone(waits)?.error,
+    tiers: () => lanes.findTiers(),
   };
   const bounds = { needs, maxOutput, units: parameters.units, bodyBytes: body.length };
   const onEnd = (reported: JobReport, reserved: Reservation | undefined): void => {

@@ -158,7 +158,7 @@ async function runOnce(
 ): Promise<Answer | undefined> {
   const requestMemory = new RequestMemory(parts.requestBudget, line.heavyTask, line.reservedBytes);
   try {
-    await requestMemory.reserve(line.body.length);
+    await requestMemory.grow(line.body.length);
     return await serveOnce(parts, line, resources, stops, requestMemory);
   } finally {
     requestMemory.release();
@@ -185,9 +185,10 @@ async function serveOnce(
   if (!request) return undefined;
   requestMemory.endHeavyWork();
   const { parameters } = request.client;
-  // `waitingLine` leaves the body out, because it may be kept after this try, and bodies may be large.
   const waitingLine = {
-    lanesRequest: { parameters, operation, format: format.name, sentFor: noPurpose },
+    parameters,
+    operation,
+    format: format.name,
     identity,
     knownModel,
   };

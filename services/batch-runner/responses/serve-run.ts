@@ -80,7 +80,7 @@ async function prepareRun(
   requestMemory: RequestMemory,
 ): Promise<PreparedRequest | undefined> {
   const body = Buffer.from(request.body);
-  await requestMemory.reserve(body.length);
+  await requestMemory.grow(body.length);
   const client = format.read(body, 'generate');
   return prepareRequest(parts, { format, operation: 'generate', client, answerId: id }, caller, requestMemory);
 }

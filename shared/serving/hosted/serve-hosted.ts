@@ -61,9 +61,10 @@ function findRunnableTools(
 ): RunnableTool[] | undefined {
   const { auto, hosted_tools: settings } = registry();
   const pools = [...workers.pools()];
-  const rules = { auto, priceOf, permits: readKeyPermits(identity).allowsLane };
   const { needs } = client.parameters;
-  const placements = chooseLanes({ model, needs, operation, format }, rules, pools, noWorkers);
+  const { allowsLane: permits } = readKeyPermits(identity);
+  const choice = { model, needs, operation, format, auto, priceOf, permits };
+  const placements = chooseLanes(choice, pools, noWorkers);
   return planHostedTools(hosted, { settings, pools, format, identity, model, placements, linkedTools });
 }
 
