@@ -73,12 +73,13 @@ export function findLanes(
   sentFor: RequestPurpose,
   resolved?: ResolvedModel,
 ): ModelLanes {
-  const { models, auto } = registry();
+  const current = registry();
+  const { auto } = current;
   const { needs } = parameters;
-  const name = resolveRequestedName(parameters, models, workers);
+  const name = resolveRequestedName(parameters, current.models, workers);
   const { allowsName, allowsLane: permits, isRestricted } = readKeyPermits(identity);
   if (!allowsName(name)) throw modelDeniedError(name);
-  const model = resolved ?? resolveModel(name, { models, auto }, sentFor);
+  const model = resolved ?? resolveModel(name, current, sentFor);
   assertServed(model, name, operation, workers);
   const lanes = new ModelLanes(name, { model, needs, operation, format, auto, priceOf, permits }, workers);
   if (isRestricted && lanes.isEmpty && hasLane({ ...lanes.choice, permits: () => true }, workers.pools()))

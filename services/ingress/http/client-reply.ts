@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { RouterError } from '#shared/core/errors.ts';
-import { pickHeaders } from '#shared/core/pick-headers.ts';
+import { pickHeaders, type RawHeaders } from '#shared/core/pick-headers.ts';
 import { fittedLimitHeader } from '#shared/formats/context-overflow.ts';
 import type { ServedJob } from '#shared/broker/dispatch/job-sink.ts';
 import type { AnswerFormat, StreamOpening } from '#shared/formats/client-format.ts';
@@ -69,13 +69,17 @@ export class ClientReply implements ModelSink {
     if (!attempt || this.#response.headersSent) return;
     const { id, announcement } = attempt.worker;
     const { rule } = attempt.placement;
-    const passed = pickHeaders(attempt.answerHeaders ?? {}, [...(this.#format.answerHeaders ?? []), fittedLimitHeader]);
-    for (const [name, value] of Object.entries(passed)) this.#response.setHeader(name, value);
+    if (attempt.answerHeaders) this.#passHeaders(attempt.answerHeaders);
     if (rule !== undefined) this.#response.setHeader('x-rtr-rule', rule);
     this.#response.setHeader('x-rtr-tier', announcement.tier);
     this.#response.setHeader('x-rtr-worker', id);
     this.#response.setHeader('x-rtr-attempts', attempts);
     this.#response.setHeader('x-rtr-queue-ms', Math.round(attempt.givenAt - queuedAt));
+  }
+
+  #passHeaders(headers: RawHeaders): void {
+    const passed = pickHeaders(headers, [...(this.#format.answerHeaders ?? []), fittedLimitHeader]);
+    for (const [name, value] of Object.entries(passed)) this.#response.setHeader(name, value);
   }
 
   /** Keeps the request body allocated until the answer is complete, instead of releasing it when the answer begins. */

@@ -12,8 +12,8 @@ const headerNames = ['x-request-id', 'request-id'] as const;
  * response headers and in every log line of the request, here and on the worker.
  */
 export function assignRequestId(request: Request, response: Response, next: NextFunction): void {
-  const clientId = request.get('x-request-id');
-  const id = clientId !== undefined && acceptable.test(clientId) ? clientId : createRequestId();
+  const clientId = request.headers['x-request-id'];
+  const id = typeof clientId === 'string' && acceptable.test(clientId) ? clientId : createRequestId();
   createContext(response, id);
   for (const name of headerNames) response.setHeader(name, id);
   next();

@@ -29,7 +29,7 @@ export interface RequireKeyParts {
 export function requireKey(parts: RequireKeyParts, otherHeader?: string): RequestHandler {
   const { verifyKey, verifySession, noteUse } = parts;
   return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
-    const authorization = request.get('authorization');
+    const { authorization } = request.headers;
     const bearer = readBearerToken(authorization);
     const rawKey = bearer ?? (otherHeader ? request.get(otherHeader) : undefined);
     if (!rawKey) {
