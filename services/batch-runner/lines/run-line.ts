@@ -15,6 +15,7 @@ import type { LineSlots } from '../slots/line-slots.ts';
 import type { ModelBreakers } from '../slots/model-breakers.ts';
 import { isUpstreamLimit } from '../slots/upstream-limit.ts';
 import type { WaitingWork } from '../slots/waiting-work.ts';
+import { awaitEnd } from '../await-end.ts';
 import { AnswerSink, type Answer } from './answer-sink.ts';
 import { decideAfterError } from './decide-after-error.ts';
 import { LineCharge } from './line-charge.ts';
@@ -185,13 +186,7 @@ async function serveOnce(
   if (!request) return undefined;
   requestMemory.endHeavyWork();
   const { parameters } = request.client;
-  const waitingLine = {
-    parameters,
-    operation,
-    format: format.name,
-    identity,
-    knownModel,
-  };
+  const waitingLine = { parameters, operation, format: format.name, identity, knownModel };
   const slot = await takeLineSlot(parts, waitingLine, line, waiting);
   if (!slot) return undefined;
   const { releaseSlot, model, endRequest } = slot;
@@ -208,7 +203,7 @@ async function serveOnce(
     onPlaced();
     onRun();
     if (!running) return undefined;
-    const answer = await awaitAnswer(answerSink, running, signal);
+    const answer = await awaitEnd(answerSink.answer, running, signal);
     if (!answer) return undefined;
     return reportToBreaker(parts.breakers, model, answer);
   } finally {
@@ -225,24 +220,6 @@ function reportToBreaker(breaker: ModelBreakers, model: string, answer: Answer):
     return { ...answer, refusedFor: model };
   }
   return answer;
-}
-
-async function awaitAnswer(
-  { answer }: AnswerSink,
-  running: { cancel: () => void; finished: Promise<void> },
-  signal: AbortSignal,
-): Promise<Answer | undefined> {
-  const onAbort = (): void => running.cancel();
-  signal.addEventListener('abort', onAbort, { once: true });
-  if (signal.aborted) onAbort();
-  try {
-    const cancelled = running.finished.then(() => (signal.aborted ? undefined : answer));
-    const ended = await Promise.race([answer, cancelled]);
-    await running.finished;
-    return ended;
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
 }
 
 /** Turns storing off unless the line requests it, because the answers of a batch would make the store evict the owner's conversations. */

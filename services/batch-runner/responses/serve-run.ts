@@ -9,6 +9,7 @@ import type { RequestOptions } from '#shared/serving/request-options.ts';
 import { serveRequest } from '#shared/serving/serve-request.ts';
 import type { ServingComponents } from '#shared/serving/serve-model.ts';
 import type { AnswerToStore } from '#shared/serving/stored/resolve-stored.ts';
+import { awaitEnd } from '../await-end.ts';
 import { EventsSink, type StreamEnd } from './events-sink.ts';
 import type { HeavyTask } from '../heavy-work.ts';
 import { RequestMemory } from '../request-memory.ts';
@@ -72,7 +73,6 @@ export async function serveRun(parts: ServeRunParts, run: ResponseRun, signal: A
   }
 }
 
-/** Only this function has the body in a local variable, because local variables of `serveRun` live as long as the answer. */
 async function prepareRun(
   parts: ServeRunParts,
   { id, format, request }: ResponseRun,
@@ -97,17 +97,7 @@ async function servePrepared(
   const running = await serveRequest(parts, request, options, sink, caller);
   // From here on, a worker has the request, or the request waits for a worker.
   requestMemory.endHeavyWork();
-  if (!running) return undefined;
-  signal.addEventListener('abort', running.cancel, { once: true });
-  if (signal.aborted) running.cancel();
-  try {
-    const cancelled = running.finished.then(() => (signal.aborted ? undefined : sink.ended));
-    const end = await Promise.race([sink.ended, cancelled]);
-    await running.finished;
-    return end;
-  } finally {
-    signal.removeEventListener('abort', running.cancel);
-  }
+  return running && awaitEnd(sink.ended, running, signal);
 }
 
 function asRouterError(error: unknown): RouterError {
