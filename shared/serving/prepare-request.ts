@@ -12,17 +12,14 @@ import {
   type AnswerToStore,
 } from './stored/resolve-stored.ts';
 
-/** A request as its format has read it from a body. */
-export interface ReadRequest {
+/** A request with everything that it refers to. `serveRequest` serves it. */
+export interface PreparedRequest {
   format: ClientFormat;
   operation: ClientRoute['operation'];
+  /** What the format has read from the body. */
   client: ClientRequest;
-  /** The id that the answer must have; undefined if the format, or the worker, chooses it. */
+  /** The id that the answer must have; undefined if the worker chooses it. */
   answerId?: string | undefined;
-}
-
-/** A request with everything that it refers to. `serveRequest` serves it. */
-export interface PreparedRequest extends ReadRequest {
   /** What is stored with the answer; undefined if the answer is not stored. */
   toStore?: AnswerToStore | undefined;
   /** The models behind the name; undefined if the name is not resolved yet. */
@@ -51,12 +48,13 @@ export interface RequestAccount {
 /**
  * Prepares a request for `serveRequest`: puts stored answers and files into it in place of their ids, and decides what is stored with the
  * answer, and under which id. A request that refers to nothing needs no wait.
+ * @param request `answerId` is set for an answer that was promised under an id
  * @returns undefined if the caller has left
  * @throws RouterError as `resolveStored`, `inlineFiles` and the account do
  */
 export async function prepareRequest(
   { answers, inputFiles }: PrepareComponents,
-  request: ReadRequest,
+  request: Omit<PreparedRequest, 'toStore' | 'model'>,
   caller: Pick<Caller, 'identity' | 'isGone'>,
   account: RequestAccount,
 ): Promise<PreparedRequest | undefined> {

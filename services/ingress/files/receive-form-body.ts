@@ -29,7 +29,7 @@ const startLength = 88;
  * Receives a form as a JSON text, see `formFileSchema`. Files are encoded in base64 as they arrive, and are in memory twice only while
  * their pieces are joined (docs/decisions/0029-forms-in-memory.md). Call it after `requireKey` only.
  * @returns undefined if the client has disconnected
- * @throws RouterError `overloaded`, `shutting_down`, `body_too_large`; the errors of `receiveForm` and `KeyedRun.claim`
+ * @throws RouterError `overloaded`, `shutting_down`, `body_too_large`; the errors of `receiveForm` and `IdempotentRequest.claim`
  */
 export async function receiveFormBody(
   request: Request,

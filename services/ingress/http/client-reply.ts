@@ -8,7 +8,7 @@ import type { StreamedAnswer } from '#shared/formats/sse/streamed-answer.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
 import type { ModelSink } from '#shared/serving/serve-model.ts';
 import { DetachedResponse } from '../idempotency/detached-response.ts';
-import type { BodyReservation } from './held-bodies.ts';
+import type { BodyReservation } from './body-reservation.ts';
 import { refuse, startEvents } from './refuse.ts';
 import { BoundedResponse } from './unread/bounded-response.ts';
 import type { UnreadOutputs } from './unread/unread-outputs.ts';

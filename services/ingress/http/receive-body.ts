@@ -16,7 +16,7 @@ export interface ReceiveParts {
  * stays reserved until the answer is complete or the memory is released; keep no reference to the body after that. Call it after
  * `requireKey` only.
  * @returns undefined if the client disconnects meanwhile
- * @throws RouterError `overloaded`, `shutting_down`; the errors of `ReadBody` and `KeyedRun.claim`
+ * @throws RouterError `overloaded`, `shutting_down`; the errors of `ReadBody` and `IdempotentRequest.claim`
  */
 export async function receiveBody(
   request: Request,

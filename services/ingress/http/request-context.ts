@@ -4,7 +4,8 @@ import type { RouterError } from '#shared/core/errors.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 import type { AnswerFormat, LimitStatus } from '#shared/formats/client-format.ts';
 import type { Caller } from '#shared/serving/caller.ts';
-import type { BodyReservation, HeldBodies } from './held-bodies.ts';
+import type { BodyReservation } from './body-reservation.ts';
+import type { HeldBodies } from './held-bodies.ts';
 
 /** A request with a span. */
 export interface TracedRequest {
@@ -13,8 +14,8 @@ export interface TracedRequest {
   settled?: Promise<void>;
 }
 
-/** A request with an idempotency key. */
-export interface KeyedRun {
+/** A request with an idempotency key, as its handler uses it. */
+export interface IdempotentRequest {
   /**
    * Claims the key after the body was read.
    * @returns undefined if the key is claimed at another time
@@ -39,7 +40,7 @@ export class RequestContext implements Caller {
   /** Undefined if tracing is off. */
   traced: TracedRequest | undefined;
   /** Undefined for a request without an idempotency key. */
-  keyed: KeyedRun | undefined;
+  keyed: IdempotentRequest | undefined;
   /** The format in which the limits of the request are reported. */
   format: Pick<AnswerFormat, 'limitHeaders'> | undefined;
   isRecorded = false;
@@ -99,7 +100,7 @@ export class RequestContext implements Caller {
   }
 
   /** Gives the request a response without a connection, to which the execution of its idempotency key writes. */
-  detach(response: ServerResponse, keyed: KeyedRun): void {
+  detach(response: ServerResponse, keyed: IdempotentRequest): void {
     const detached = createContext(response, this.requestId);
     detached.sender = this.sender;
     detached.traced = this.traced;

@@ -9,7 +9,7 @@ import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
 import { readArrivingBody } from '../files/read-arriving-body.ts';
-import { contextOf, type KeyedRun } from '../http/request-context.ts';
+import { contextOf, type IdempotentRequest } from '../http/request-context.ts';
 import { createBodyDigest, computeDigest } from './body-digest.ts';
 import { DetachedResponse, type AnswerReceiver } from './detached-response.ts';
 import { followAnswer, answerNotKeptError } from './follow-answer.ts';
@@ -42,7 +42,7 @@ const emptyEntry: AnswerEntry = { from: 0, last: 0, bytes: undefined, head: unde
 const maxRetryMs = 600_000;
 
 /** One request with an idempotency key. It is executed, or gets the answer to an earlier request. */
-export class KeyedRequest implements AnswerReceiver, KeyedRun {
+export class KeyedRequest implements AnswerReceiver, IdempotentRequest {
   readonly #request: Request;
   readonly #response: Response;
   readonly #route: KeyedRoute;
