@@ -6,7 +6,7 @@ import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 export class RequestMemory {
   readonly #requestBudget: MemoryBudget;
   readonly #heavyTask: HeavyTask;
-  /** Bytes that the caller has reserved for the request, and that `reserve` has not used yet. */
+  /** Bytes that the caller has reserved for the request, and that `grow` has not used yet. */
   #reserved: number;
   #size = 0;
   #takenBytes = 0;
@@ -26,7 +26,7 @@ export class RequestMemory {
    * `HeavyWork`).
    * @throws RouterError `overloaded` if there is not enough memory, or as `beginHeavyWork` does
    */
-  readonly reserve = async (bytes: number): Promise<void> => {
+  async grow(bytes: number): Promise<void> {
     const missing = Math.max(0, bytes - this.#reserved);
     if (missing > 0 && !this.#requestBudget.take(missing))
       throw new RouterError('overloaded', 'The requests of batches and in the background take too much memory.', {
@@ -36,7 +36,7 @@ export class RequestMemory {
     this.#takenBytes += missing;
     this.#size += bytes;
     await this.beginIfLarge();
-  };
+  }
 
   /**
    * Begins heavy work on the request.

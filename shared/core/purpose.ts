@@ -25,6 +25,9 @@ export interface RequestPurpose {
   turn?: AgentTurn | undefined;
 }
 
+/** The purpose of a request that shows none. */
+export const noPurpose: RequestPurpose = { purpose: undefined, agentType: undefined };
+
 /** Returns the purpose with this name; undefined for any other value, such as a purpose of a later program. */
 export function parsePurpose(name: unknown): Purpose | undefined {
   return purposes.find((purpose) => purpose === name);

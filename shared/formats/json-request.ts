@@ -52,7 +52,7 @@ export function readJsonRequest(
     const files = fileParts && findFileInputs(body, text, fileParts);
     const hosted = findHosted(parsed);
     const withDefaults: ClientRequest['withDefaults'] = (fields) => addDefaults(body, parsed, fields);
-    return { parameters, ...(files && { files }), ...(hosted && { hosted }), withDefaults };
+    return { parameters, files, hosted, withDefaults };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw createNestingError(error);

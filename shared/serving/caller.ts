@@ -12,8 +12,8 @@ export interface RequestOrigin {
 }
 
 export interface Caller extends RequestOrigin {
-  /** Called before the answer or a refusal, with the status of the tightest limits. */
-  onLimitStatus(status: LimitStatus): void;
+  /** Called before the answer or a refusal, with the status of the tightest limits. Absent if the status reaches nobody. */
+  onLimitStatus?(status: LimitStatus): void;
   /** Called before the router calls a tool that may change something. After this, a repetition of the request would call the tool again. */
   onEffects?(): void;
   /** Whether the client has left. */

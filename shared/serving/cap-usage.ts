@@ -51,21 +51,25 @@ export function capUsage(
   const promptTokens = Math.min(maxPrompt, usage.promptTokens);
   const completionTokens = Math.min(maxCompletion, usage.completionTokens);
   const cacheWriteTokens = Math.min(promptTokens, usage.cacheWriteTokens);
+  const capped: Usage = {
+    promptTokens,
+    cachedTokens: Math.min(promptTokens, usage.cachedTokens),
+    cacheWriteTokens,
+    completionTokens,
+    reasoningTokens: Math.min(completionTokens, usage.reasoningTokens),
+  };
+  if (usage.hourCacheWriteTokens !== undefined)
+    capped.hourCacheWriteTokens = Math.min(cacheWriteTokens, usage.hourCacheWriteTokens);
+  if (usage.units) capped.units = capUnits(usage, units, bodyBytes);
+  return capped;
+}
+
+function capUnits(usage: Usage, units: UsageBounds['units'], bodyBytes: number): Record<Unit, number> {
   const maxUnits: Record<Unit, number> = {
     images: units?.images ?? 0,
     seconds: Math.ceil(bodyBytes / bytesPerSecond),
     characters: bodyBytes,
     searches: maxSearches,
   };
-  return {
-    promptTokens,
-    cachedTokens: Math.min(promptTokens, usage.cachedTokens),
-    cacheWriteTokens,
-    ...(usage.hourCacheWriteTokens !== undefined && {
-      hourCacheWriteTokens: Math.min(cacheWriteTokens, usage.hourCacheWriteTokens),
-    }),
-    completionTokens,
-    reasoningTokens: Math.min(completionTokens, usage.reasoningTokens),
-    ...(usage.units && { units: mapUnits((unit) => Math.min(maxUnits[unit], getUnits(usage, unit))) }),
-  };
+  return mapUnits((unit) => Math.min(maxUnits[unit], getUnits(usage, unit)));
 }

@@ -1,5 +1,10 @@
 import type { Capability, ModelInfo } from '#shared/broker/contract/announcement.ts';
-import { countFreeSlots, hasWorkerBesides, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import {
+  countFreeSlots,
+  hasWorkerBesides,
+  noWorkers,
+  type Placement,
+} from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 import { canDo, type Operation } from '#shared/core/operation.ts';
 import { modelTiers, type Tier } from '#shared/core/tier.ts';
@@ -15,22 +20,13 @@ import type { ResolvedModel } from './resolve-model.ts';
  */
 const certainShare = 0.8;
 
-export interface LaneRequest {
+/** What decides which pools may serve a request. */
+export interface LaneChoice {
   model: ResolvedModel;
   needs: Needs;
   operation: Operation;
   /** Name of the client format. Only workers that translate it are chosen. */
   format: string;
-}
-
-interface LaneNeeds extends Needs {
-  operation: Operation;
-  format: string;
-  /** See `findRequiredCapabilities`. */
-  required: readonly Capability[];
-}
-
-export interface LaneRules {
   auto: Registry['auto'];
   priceOf: (tier: Tier, model: string) => { output: number } | undefined;
   /** Whether the key allows a tier and, for `auto`, a model. */
@@ -53,38 +49,53 @@ interface Candidate extends Placement {
  * there are any. For a name: its targets in order. Equally good pools are ordered by tier, then by thinking if the request asks for it,
  * then by free slots.
  */
-export function chooseLanes(
-  { model, needs: statedNeeds, operation, format }: LaneRequest,
-  { auto, priceOf, permits }: LaneRules,
-  pools: Iterable<LivePool>,
-  avoid: ReadonlySet<string>,
-): Placement[] {
-  const needs: LaneNeeds = {
-    ...statedNeeds,
-    operation,
-    format,
-    required: findRequiredCapabilities(statedNeeds, format),
-  };
+export function chooseLanes(choice: LaneChoice, pools: Iterable<LivePool>, avoid: ReadonlySet<string>): Placement[] {
+  const { model } = choice;
+  const required = findRequiredCapabilities(choice.needs, choice.format);
   const candidates: Candidate[] = [];
-  const ruleCandidates: Candidate[] = [];
+  let ruleCandidates: Candidate[] | undefined;
   for (const pool of pools) {
-    if (pool.tier === 'tools' || !pool.formats.includes(format) || !hasWorkerBesides(pool, avoid)) continue;
-    const candidate =
-      model.kind === 'auto'
-        ? chooseModel(pool, needs, auto, priceOf, permits)
-        : permits(pool.tier) && chooseTarget(pool, needs, model.targets, model.rule);
+    if (!takesFormat(pool, choice, avoid)) continue;
+    const candidate = findCandidate(pool, choice, required);
     if (candidate) candidates.push(candidate);
-    if (model.kind !== 'auto' || !model.rule) continue;
-    const { targets, path } = model.rule;
-    const permittedTargets = targets.filter((target) => permits(pool.tier, target.model));
-    const target = chooseTarget(pool, needs, permittedTargets, path);
-    if (target?.isAble) ruleCandidates.push(target);
+    const target = findRuleCandidate(pool, choice, required);
+    if (target) (ruleCandidates ??= []).push(target);
   }
-  const able = ruleCandidates.length > 0 ? ruleCandidates : candidates.filter((candidate) => candidate.isAble);
+  const able = ruleCandidates ?? candidates.filter((candidate) => candidate.isAble);
   // If no model is able, the request goes to the named model or to the models with the largest context, and the worker explains the
   // refusal.
   const bestCandidates = able.length > 0 ? able : model.kind === 'auto' ? keepLargestContext(candidates) : candidates;
   return bestCandidates.length < 2 ? bestCandidates : addGroups(bestCandidates.toSorted(compareCandidates));
+}
+
+/** Returns whether `chooseLanes` finds any pool. */
+export function hasLane(choice: LaneChoice, pools: Iterable<LivePool>): boolean {
+  const required = findRequiredCapabilities(choice.needs, choice.format);
+  for (const pool of pools) {
+    if (!takesFormat(pool, choice, noWorkers)) continue;
+    if (findCandidate(pool, choice, required) || findRuleCandidate(pool, choice, required)) return true;
+  }
+  return false;
+}
+
+function takesFormat(pool: LivePool, { format }: LaneChoice, avoid: ReadonlySet<string>): boolean {
+  return pool.tier !== 'tools' && pool.formats.includes(format) && hasWorkerBesides(pool, avoid);
+}
+
+function findCandidate(pool: LivePool, choice: LaneChoice, required: readonly Capability[]): Candidate | undefined {
+  const { model, permits } = choice;
+  if (model.kind === 'auto') return chooseModel(pool, choice, required);
+  return permits(pool.tier) ? chooseTarget(pool, choice, required, model.targets, model.rule) : undefined;
+}
+
+/** Returns the first able target of the rule of `auto`; undefined without a rule. */
+function findRuleCandidate(pool: LivePool, choice: LaneChoice, required: readonly Capability[]): Candidate | undefined {
+  const { model, permits } = choice;
+  if (model.kind !== 'auto' || !model.rule) return undefined;
+  const { targets, path } = model.rule;
+  const permittedTargets = targets.filter((target) => permits(pool.tier, target.model));
+  const candidate = chooseTarget(pool, choice, required, permittedTargets, path);
+  return candidate?.isAble ? candidate : undefined;
 }
 
 /** Returns the candidates with the largest context, for a request that is too large for all models. */
@@ -96,60 +107,68 @@ function keepLargestContext(candidates: readonly Candidate[]): Candidate[] {
 /** Returns the first able target that the pool serves; if none is able, the first target that it serves. */
 function chooseTarget(
   pool: LivePool,
-  needs: LaneNeeds,
+  choice: LaneChoice,
+  required: readonly Capability[],
   targets: readonly RegistryTarget[],
   rule: string | undefined,
 ): Candidate | undefined {
   let first: Candidate | undefined;
-  for (const [rank, { model: id, tier }] of targets.entries()) {
+  let rank = -1;
+  for (const { model: id, tier } of targets) {
+    rank += 1;
     if (tier !== undefined && tier !== pool.tier) continue;
     const model = pool.models.find((each) => each.id === id);
-    if (!model || !canDo(model, needs.operation)) continue;
-    const candidate = { pool, ...judgeModel(model, needs), rank, rule };
+    if (!model || !canDo(model, choice.operation)) continue;
+    const candidate = toCandidate(pool, model, choice, required, rank);
+    candidate.rule = rule;
     if (candidate.isAble) return candidate;
     first ??= candidate;
   }
   return first;
 }
 
-function chooseModel(
-  pool: LivePool,
-  needs: LaneNeeds,
-  auto: Registry['auto'],
-  priceOf: LaneRules['priceOf'],
-  permits: LaneRules['permits'],
-): Candidate | undefined {
+function chooseModel(pool: LivePool, choice: LaneChoice, required: readonly Capability[]): Candidate | undefined {
+  const { auto, priceOf, permits, operation } = choice;
   const rank = auto.tiers.findIndex((tier) => tier === pool.tier);
   if (rank < 0) return undefined;
   const capableModels = pool.models
     .filter(
       (model) =>
-        canDo(model, needs.operation) &&
+        canDo(model, operation) &&
         permits(pool.tier, model.id) &&
         isAllowed(model.id, pool.tier, auto, priceOf) &&
-        hasAllCapabilities(model, needs.required),
+        hasAllCapabilities(model, required),
     )
-    .map((model) => judgeModel(model, needs));
+    .map((model) => toCandidate(pool, model, choice, required, rank));
   const able = capableModels.filter((each) => each.isAble);
   const bestModel = able.find(({ isPreferred }) => isPreferred) ?? able[0] ?? findLargest(capableModels);
-  return bestModel && { pool, ...bestModel, rank, maxWaitMs: auto.max_wait_ms[auto.tiers[rank] ?? 'gpu'] };
+  if (bestModel) bestModel.maxWaitMs = auto.max_wait_ms[auto.tiers[rank] ?? 'gpu'];
+  return bestModel;
 }
 
-function findLargest<Model extends { contextWindow: number }>(models: readonly Model[]): Model | undefined {
-  return models.toSorted((a, b) => b.contextWindow - a.contextWindow)[0];
+function findLargest(candidates: readonly Candidate[]): Candidate | undefined {
+  return candidates.toSorted((a, b) => b.contextWindow - a.contextWindow)[0];
 }
 
-function judgeModel(
+function toCandidate(
+  pool: LivePool,
   model: ModelInfo,
-  needs: LaneNeeds,
-): Pick<Candidate, 'model' | 'isAble' | 'contextWindow' | 'isPreferred'> {
+  { needs, format }: LaneChoice,
+  required: readonly Capability[],
+  rank: number,
+): Candidate {
   const { id, contextWindow = Number.POSITIVE_INFINITY } = model;
   const fits = (needs.longestInput ?? needs.inputTokens) * certainShare <= contextWindow;
   return {
+    pool,
     model: id,
-    isAble: fits && hasAllCapabilities(model, needs.required) && takesAllFeatures(model, needs),
+    isAble: fits && hasAllCapabilities(model, required) && takesAllFeatures(model, needs, format),
     contextWindow,
     isPreferred: !needs.thinking || model.capabilities.includes('thinking'),
+    rank,
+    rule: undefined,
+    maxWaitMs: undefined,
+    group: undefined,
   };
 }
 
@@ -158,7 +177,7 @@ export function isAllowed(
   id: string,
   tier: Tier,
   { only, except, max_cost: maxCost }: Registry['auto'],
-  priceOf: LaneRules['priceOf'],
+  priceOf: LaneChoice['priceOf'],
 ): boolean {
   if (except.includes(id) || (only && !only.includes(id))) return false;
   // Prices matter only if there is a cost limit.
@@ -166,18 +185,20 @@ export function isAllowed(
 }
 
 /** Whether a model takes all features of the request. If no model does, the worker names the feature that it refuses. */
-function takesAllFeatures({ lacks }: ModelInfo, { features, format }: LaneNeeds): boolean {
+function takesAllFeatures({ lacks }: ModelInfo, { features }: Needs, format: string): boolean {
   return !lacks || !features?.some((name) => lacks.includes(featureKey(name, format)));
 }
 
 /** Numbers the candidates by groups. The candidates of a group differ only in their free slots. */
-function addGroups(sorted: readonly Candidate[]): Candidate[] {
+function addGroups(sorted: Candidate[]): Candidate[] {
   let group = 0;
-  return sorted.map((candidate, at) => {
-    const previous = sorted[at - 1];
+  let previous: Candidate | undefined;
+  for (const candidate of sorted) {
     if (previous && compareFit(previous, candidate) !== 0) group += 1;
-    return { ...candidate, group };
-  });
+    candidate.group = group;
+    previous = candidate;
+  }
+  return sorted;
 }
 
 function compareCandidates(a: Candidate, b: Candidate): number {

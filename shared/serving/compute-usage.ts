@@ -18,8 +18,9 @@ export function computeUsage(
   if (end) return capUsage(end.usage, report, bounds);
   const hasBegun = attempt !== undefined && (firstByteAt !== undefined || state === 'cancelled');
   if (!hasBegun) return noUsage;
+  const usage: Usage = { ...noUsage, promptTokens: bounds.needs.inputTokens, completionTokens: relayedTokens };
+  if (!bounds.units) return usage;
   // Images are output, which nobody has received.
-  const { images: _, ...units } = bounds.units ?? {};
-  const promptTokens = bounds.needs.inputTokens;
-  return { ...noUsage, promptTokens, completionTokens: relayedTokens, ...(bounds.units && { units }) };
+  const { images: _, ...units } = bounds.units;
+  return { ...usage, units };
 }

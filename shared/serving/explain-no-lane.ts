@@ -4,7 +4,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { canDo } from '#shared/core/operation.ts';
 import { rejectionDetails } from '#shared/formats/rejected-capability.ts';
 import type { Registry } from '#shared/registry/registry.ts';
-import { isAllowed, type LaneRequest, type LaneRules } from './choose-lanes.ts';
+import { isAllowed, type LaneChoice } from './choose-lanes.ts';
 import {
   toRejectedCapability,
   hasAllCapabilities,
@@ -50,22 +50,20 @@ interface PoolModel {
  */
 export function explainNoLane(
   name: string,
-  request: LaneRequest,
-  rules: LaneRules,
+  choice: LaneChoice,
   { pools, lostPools, noWorkerMs, maxWaitMs = noWorkerMs }: NoLaneParts,
 ): NoLane | undefined {
-  const { model, needs, format } = request;
-  const { auto, priceOf } = rules;
+  const { model, needs, format, auto, priceOf } = choice;
   const required = model.kind === 'auto' ? findRequiredCapabilities(needs, format) : [];
   const allows = ({ pool, model: { id } }: PoolModel): boolean =>
     model.kind === 'named' || isAllowed(id, pool.tier, auto, priceOf);
   const canServe = (poolModel: PoolModel): boolean =>
     allows(poolModel) && hasAllCapabilities(poolModel.model, required);
 
-  const poolModels = findPoolModels(pools, request, rules);
+  const poolModels = findPoolModels(pools, choice);
   const able = poolModels.filter(canServe);
   if (able.length > 0) return explainNoneAccepts(able, Math.min(noWorkerMs, maxWaitMs));
-  const waits = noWorkerMs > onDemandMs || findPoolModels(lostPools, request, rules).some(canServe);
+  const waits = noWorkerMs > onDemandMs || findPoolModels(lostPools, choice).some(canServe);
   if (model.kind === 'named') {
     const targets = model.targets.map(({ model: id }) => `\`${id}\``).join(' or ');
     return model.isRegistered
@@ -93,8 +91,7 @@ export function explainNoLane(
 /** Returns the models of these pools that do the operation and to which the key and the name permit the request. */
 function findPoolModels(
   pools: Iterable<LivePool>,
-  { model, operation, format }: LaneRequest,
-  { auto, permits }: LaneRules,
+  { model, operation, format, auto, permits }: LaneChoice,
 ): PoolModel[] {
   const isMeant = ({ tier }: LivePool, id: string): boolean =>
     model.kind === 'auto'

@@ -3,62 +3,86 @@ import { noWorkers, type Placement } from '#shared/broker/dispatch/workers/live-
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import type { Operation } from '#shared/core/operation.ts';
 import type { RequestPurpose } from '#shared/core/purpose.ts';
+import type { Tier } from '#shared/core/tier.ts';
 import type { RequestParameters } from '#shared/formats/client-format.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import { assertServed } from './assert-served.ts';
-import { chooseLanes } from './choose-lanes.ts';
+import { chooseLanes, hasLane, type LaneChoice } from './choose-lanes.ts';
 import type { PriceLookup } from './estimate-amount.ts';
-import { modelDeniedError, readKeyPermits, type KeyPermits } from './key-permits.ts';
-import { resolveRequestedName } from './resolve-requested-name.ts';
-import { resolveModel, type ResolvedModel } from './resolve-model.ts';
 import { explainNoLane, type NoLane, type WaitsForWorker } from './explain-no-lane.ts';
+import { findTiers } from './find-tiers.ts';
+import { modelDeniedError, readKeyPermits } from './key-permits.ts';
+import { resolveModel, type ResolvedModel } from './resolve-model.ts';
+import { resolveRequestedName } from './resolve-requested-name.ts';
 
-export interface LanesRequest {
-  parameters: RequestParameters;
-  operation: Operation;
-  format: string;
-  sentFor: RequestPurpose;
-  /** The models behind the name; undefined if the name is not resolved yet. */
-  resolved?: ResolvedModel | undefined;
+export interface LaneParts {
+  workers: LiveWorkers;
+  registry: () => Registry;
+  priceOf: PriceLookup;
 }
 
-export interface ModelLanes {
-  name: string;
-  model: ResolvedModel;
-  permits: KeyPermits;
-  /** Returns the pools that can serve the request right now, best first. Workers to avoid count as absent. */
-  place: (avoid: ReadonlySet<string>) => Placement[];
+/** Where a request may be served. Every call looks at the workers anew, because they come, go and change. */
+export class ModelLanes {
+  /** The requested name. */
+  readonly name: string;
+  readonly choice: LaneChoice;
+  readonly #workers: LiveWorkers;
+
+  constructor(name: string, choice: LaneChoice, workers: LiveWorkers) {
+    this.name = name;
+    this.choice = choice;
+    this.#workers = workers;
+  }
+
+  /** Whether no pool can serve the request right now. */
+  get isEmpty(): boolean {
+    return !hasLane(this.choice, this.#workers.pools());
+  }
+
+  /**
+   * Returns the pools that can serve the request right now, best first.
+   * @param avoid the ids of workers that count as absent
+   */
+  findPlacements(avoid: ReadonlySet<string> = noWorkers): Placement[] {
+    return chooseLanes(this.choice, this.#workers.pools(), avoid);
+  }
+
   /** Explains why there are no lanes, see `explainNoLane`. */
-  explainNone: (waits: WaitsForWorker) => NoLane | undefined;
+  explainNone(waits: WaitsForWorker): NoLane | undefined {
+    const workers = this.#workers;
+    return explainNoLane(this.name, this.choice, { pools: workers.pools(), lostPools: workers.lostPools(), ...waits });
+  }
+
+  /** Returns the tiers that may serve the request, see `findTiers`. */
+  findTiers(): Tier[] {
+    const { model, auto, permits: allowsLane } = this.choice;
+    const placements = this.findPlacements();
+    return findTiers(model, { auto, workers: this.#workers, permits: { allowsLane }, placements });
+  }
 }
 
 /**
  * Resolves the request's model name and finds the lanes in which the key may have the request served.
+ * @param resolved the models behind the name; undefined if the name is not resolved yet
  * @throws RouterError `permission_denied`, or as `assertServed` does
  */
 export function findLanes(
-  { workers, registry, priceOf }: { workers: LiveWorkers; registry: () => Registry; priceOf: PriceLookup },
-  { parameters, operation, format, sentFor, resolved }: LanesRequest,
+  { workers, registry, priceOf }: LaneParts,
+  { parameters, operation, format }: { parameters: RequestParameters; operation: Operation; format: string },
   identity: Pick<KeyIdentity, 'models' | 'tiers'>,
+  sentFor: RequestPurpose,
+  resolved?: ResolvedModel,
 ): ModelLanes {
-  const { models, auto } = registry();
+  const current = registry();
+  const { auto } = current;
   const { needs } = parameters;
-  const name = resolveRequestedName(parameters, models, workers);
-  const permits = readKeyPermits(identity);
-  if (!permits.allowsName(name)) throw modelDeniedError(name);
-  const model = resolved ?? resolveModel(name, { models, auto }, sentFor);
+  const name = resolveRequestedName(parameters, current.models, workers);
+  const { allowsName, allowsLane: permits, isRestricted } = readKeyPermits(identity);
+  if (!allowsName(name)) throw modelDeniedError(name);
+  const model = resolved ?? resolveModel(name, current, sentFor);
   assertServed(model, name, operation, workers);
-  const request = { model, needs, operation, format };
-  const rules = { auto, priceOf, permits: permits.allowsLane };
-  const findPlacements = (avoid: ReadonlySet<string>, allowed = permits.allowsLane): Placement[] =>
-    chooseLanes(request, { ...rules, permits: allowed }, workers.pools(), avoid);
-  const explainNone = (waits: WaitsForWorker): NoLane | undefined =>
-    explainNoLane(name, request, rules, { pools: workers.pools(), lostPools: workers.lostPools(), ...waits });
-  if (
-    permits.isRestricted &&
-    findPlacements(noWorkers).length === 0 &&
-    findPlacements(noWorkers, () => true).length > 0
-  )
+  const lanes = new ModelLanes(name, { model, needs, operation, format, auto, priceOf, permits }, workers);
+  if (isRestricted && lanes.isEmpty && hasLane({ ...lanes.choice, permits: () => true }, workers.pools()))
     throw modelDeniedError(name);
-  return { name, model, permits, place: (avoid) => findPlacements(avoid), explainNone };
+  return lanes;
 }

@@ -11,6 +11,8 @@ export interface KeyPermits {
   allowsLane: (tier: Tier, model?: string) => boolean;
 }
 
+const allPermits: KeyPermits = { isRestricted: false, allowsName: () => true, allowsLane: () => true };
+
 /**
  * Reads the permits of a key, within those of its owner. `auto` is always permitted. `auto` chooses among the models of the key's list, or
  * among all models if the list contains `auto`. A registry name on the list is permitted with all its targets.
@@ -20,6 +22,7 @@ export function readKeyPermits({
   ownerModels = [],
   tiers,
 }: Pick<KeyIdentity, 'models' | 'ownerModels' | 'tiers'>): KeyPermits {
+  if (models === undefined && ownerModels.length === 0 && tiers === undefined) return allPermits;
   const lists = models === undefined ? ownerModels : [models, ...ownerModels];
   // A list that contains `auto` does not restrict the choices of `auto`.
   const choices = lists.filter((list) => !list.includes(autoModel));

@@ -7,7 +7,7 @@ import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 import type { PriceLookup } from './estimate-amount.ts';
 import { wasRefused } from './was-refused.ts';
-import { computeRequestCost, getPlacementFacts, buildUsageRecord, type FinishedRequest } from './usage-record.ts';
+import { computeRequestCost, buildUsageRecord, type FinishedRequest } from './usage-record.ts';
 
 export interface RecordParts {
   log: Logger;
@@ -27,14 +27,13 @@ export function createRequestRecorder({ log, metrics, priceOf, ledger, onRefusal
     const { origin, format, operation, asked, purpose, report, usage, reservation } = request;
     const { requestId, identity, trace } = origin;
     const { attempts, state, error } = report;
-    const { model, rule, tier, worker } = getPlacementFacts(report);
     const cost = computeRequestCost(request, priceOf);
     // The commit comes first, because a reservation that is neither committed nor released is renewed as long as this process lives.
     reservation?.commit({ tokens: usage.promptTokens + usage.completionTokens, cost });
     metrics.countJob(format, report);
-    if (rule !== undefined) metrics.countRule(rule);
-
     const entry = buildUsageRecord(request, cost);
+    const { model, rule, tier, worker } = entry;
+    if (rule !== undefined) metrics.countRule(rule);
     if (error && wasRefused(report)) onRefusal({ requestId, error, key: identity, asked });
     else ledger.add(entry);
 
@@ -51,6 +50,7 @@ export function createRequestRecorder({ log, metrics, priceOf, ledger, onRefusal
     });
     if (error) traceError(trace, error);
 
+    const hasMoved = report.moves.length > 0;
     const facts = {
       requestId,
       traceId: trace?.traceId,
@@ -64,7 +64,8 @@ export function createRequestRecorder({ log, metrics, priceOf, ledger, onRefusal
       tier,
       worker,
       attempts,
-      ...(report.moves.length > 0 && { moves: report.moves, continuations: report.continuations }),
+      moves: hasMoved ? report.moves : undefined,
+      continuations: hasMoved ? report.continuations : undefined,
       queueMs: entry.queueMs,
       firstByteMs: entry.firstTokenMs,
       ms: entry.totalMs,

@@ -2,13 +2,19 @@ import { hostedCapability, type Capability, type ModelInfo } from '#shared/broke
 import type { Needs } from '#shared/formats/client-format.ts';
 import type { RejectedCapability } from '#shared/formats/rejected-capability.ts';
 
+const noCapabilities: readonly Capability[] = [];
+
 /**
  * Returns the capabilities that a model must have to serve a request. Thinking is not required, because a model that does not think still
  * answers.
  * @param format name of the client format
  */
-export function findRequiredCapabilities({ tools, vision, json, hosted = [] }: Needs, format: string): Capability[] {
-  const required: Capability[] = hosted.map((kind) => hostedCapability(kind, format));
+export function findRequiredCapabilities(
+  { tools, vision, json, hosted }: Needs,
+  format: string,
+): readonly Capability[] {
+  if (!tools && !vision && !json && !hosted) return noCapabilities;
+  const required: Capability[] = (hosted ?? []).map((kind) => hostedCapability(kind, format));
   if (tools) required.push('tools');
   if (vision) required.push('vision');
   if (json) required.push('json');

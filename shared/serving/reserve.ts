@@ -14,12 +14,12 @@ export const zeroAmount: Amount = { tokens: 0, cost: 0 };
 export async function reserve(
   limits: Pick<LimitKeeper, 'reserve'>,
   caller: Pick<Caller, 'identity' | 'onLimitStatus'>,
-  amount: () => Amount,
+  amount: Amount,
 ): Promise<Reservation> {
   const { limits: parties } = caller.identity;
-  const verdict = await limits.reserve(parties, amount());
+  const verdict = await limits.reserve(parties, amount);
   try {
-    caller.onLimitStatus(summarizeUses(verdict.uses));
+    caller.onLimitStatus?.(summarizeUses(verdict.uses));
   } catch (error) {
     if (verdict.granted) verdict.reservation.release();
     throw error;

@@ -2,10 +2,15 @@ import type { Json } from '#shared/core/json.ts';
 import type { Registry, RegistryTarget } from '#shared/registry/registry.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
-import type { RequestPurpose } from '#shared/core/purpose.ts';
+import { noPurpose, type RequestPurpose } from '#shared/core/purpose.ts';
 import { findRule, type RoutingRule } from './find-rule.ts';
 
 export const autoModel = 'auto';
+
+/** The fields that are added to requests for a model under its own name: none. */
+export const noDefaults: Readonly<Record<string, Json>> = {};
+
+const neverHedged: readonly PriorityClass[] = [];
 
 export type ResolvedModel =
   | {
@@ -25,8 +30,6 @@ export type ResolvedModel =
       hedge: readonly PriorityClass[];
     };
 
-const noPurpose: RequestPurpose = { purpose: undefined, agentType: undefined };
-
 /**
  * Resolves a model name: `auto`, a registry name, or a model's own id. If a rule applies to the request, a registry name stands for the
  * rule's targets. Weighted targets are drawn once per request, so that all attempts use the same order.
@@ -43,7 +46,10 @@ export function resolveModel(
     return { kind: 'auto', rule: rule && { ...rule, targets: drawTargetOrder(rule.targets, random) } };
   }
   const entry = Object.hasOwn(models, name) ? models[name] : undefined;
-  if (!entry) return { kind: 'named', targets: [{ model: name }], isRegistered: false, defaults: {}, hedge: [] };
+  if (!entry) {
+    const targets = [{ model: name }];
+    return { kind: 'named', rule: undefined, targets, isRegistered: false, defaults: noDefaults, hedge: neverHedged };
+  }
   const { defaults, hedge } = entry;
   const rule = findRule(entry, purpose, `models.${name}`);
   const targets = drawTargetOrder(rule?.targets ?? entry.targets, random);
@@ -51,7 +57,8 @@ export function resolveModel(
 }
 
 /** Returns the targets in order, except that a randomly drawn target comes first in each sequence of weighted neighbours. */
-export function drawTargetOrder(targets: readonly RegistryTarget[], random: () => number): RegistryTarget[] {
+export function drawTargetOrder(targets: readonly RegistryTarget[], random: () => number): readonly RegistryTarget[] {
+  if (targets.every(({ weight }) => weight === undefined)) return targets;
   const ordered: RegistryTarget[] = [];
   let weighted: RegistryTarget[] = [];
   for (const target of [...targets, undefined]) {

@@ -1,69 +1,33 @@
-import { storeOwnerOf, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { LimitKeeper, Reservation } from '#shared/accounts/limits/limit-keeper.ts';
-import type { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
-import type { JobRequest, RunningAgentTurn } from '#shared/broker/dispatch/job-request.ts';
-import { noWorkers } from '#shared/broker/dispatch/workers/live-pool.ts';
-import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
-import type { AgentTurn } from '#shared/core/agent-turn.ts';
-import type { Operation } from '#shared/core/operation.ts';
-import type { PriorityClass } from '#shared/core/priority-class.ts';
-import type { RequestPurpose } from '#shared/core/purpose.ts';
-import type { ClientRequest, RequestParameters } from '#shared/formats/client-format.ts';
-import type { ResolvedModel } from './resolve-model.ts';
-import type { Registry } from '#shared/registry/registry.ts';
+import type { RequestParameters } from '#shared/formats/client-format.ts';
+import { noDefaults, type ResolvedModel } from './resolve-model.ts';
 import type { PersonalTools } from './connected/personal-tools.ts';
-import { computeAffinity, type NamedSession } from './compute-affinity.ts';
-import { HedgedJob } from './hedging/hedged-job.ts';
+import { createModelJob, type ModelJobParts } from './create-model-job.ts';
+import { createHedgingDispatcher } from './hedging/hedged-job.ts';
 import type { Hedges } from './hedging/hedges.ts';
-import { estimateAmount, type PriceLookup } from './estimate-amount.ts';
-import { findLanes } from './find-lanes.ts';
+import { estimateAmount } from './estimate-amount.ts';
+import { findLanes, type LaneParts } from './find-lanes.ts';
 import type { FinishedRequest } from './usage-record.ts';
 import type { Caller } from './caller.ts';
-import { getQueueSender } from './queue-sender.ts';
+import type { PreparedRequest } from './prepare-request.ts';
+import type { RequestOptions } from './request-options.ts';
 import { zeroAmount, reserve } from './reserve.ts';
-import { runJob, type JobDispatcher, type RunningRequest } from './run-job.ts';
+import { runJob, type RunningRequest } from './run-job.ts';
 import { createSplitDispatcher } from './splitting/split-job.ts';
-import { findTiers } from './find-tiers.ts';
 import { computeUsage } from './compute-usage.ts';
 
 /** One object per process. */
-export interface ServingComponents {
+export interface ServingComponents extends ModelJobParts, LaneParts {
   dispatcher: Pick<Dispatcher, 'dispatch' | 'cancel' | 'fail'>;
-  workers: LiveWorkers;
-  registry: () => Registry;
   limits: Pick<LimitKeeper, 'reserve'>;
-  priceOf: PriceLookup;
   hedges: Hedges;
-  ownerKeys: Pick<OwnerKeys, 'deriveGrantKeys'>;
   /** The tools of the MCP servers that each person has linked; undefined if there are none. */
   personalTools?: PersonalTools | undefined;
-  /** Milliseconds that a request waits while no worker can serve it. */
-  noWorkerMs: number;
   /** Called once for every dispatched request, when it has ended. */
   record: (request: FinishedRequest) => void;
-}
-
-export interface ModelRequest extends ClientRequest {
-  format: string;
-  operation: Operation;
-  /** See `ClientFormat.sealsAnswers`. */
-  sealsAnswers: boolean;
-  /** The id that the answer must have; undefined if the worker chooses it. */
-  answerId?: string | undefined;
-  /** The client's headers that are sent to an upstream of the same format. */
-  headers: Readonly<Record<string, string>> | undefined;
-  /** The session that the client's headers name; undefined if they name no session. */
-  session: NamedSession | undefined;
-  sentFor: RequestPurpose;
-  /** Milliseconds that the client waits for a worker; undefined if the client sets no limit. */
-  maxWaitMs: number | undefined;
-  /** Whether another worker may continue the stream when the worker of the stream is lost; default: true. */
-  continues?: boolean | undefined;
-  /** The models behind the name; undefined if the name is not resolved yet. */
-  resolved?: ResolvedModel | undefined;
 }
 
 export interface ModelSink extends JobSink {
@@ -86,84 +50,51 @@ export interface ModelSink extends JobSink {
  * `reserve` do
  */
 export async function serveModel(
-  { dispatcher, workers, registry, limits, priceOf, hedges, ownerKeys, noWorkerMs, record }: ServingComponents,
-  request: ModelRequest,
+  parts: ServingComponents,
+  request: PreparedRequest,
+  options: RequestOptions,
   sink: ModelSink,
   caller: Caller,
 ): Promise<RunningRequest | undefined> {
-  const { parameters, withDefaults, format, operation, sealsAnswers, headers, session, sentFor, maxWaitMs } = request;
-  const { needs, stream } = parameters;
-  const { requestId, identity, trace } = caller;
-  const { auto } = registry();
-  const {
-    name,
-    model,
-    permits,
-    place: findPlacements,
-    explainNone,
-  } = findLanes({ workers, registry, priceOf }, request, identity);
-  const waits = { noWorkerMs, maxWaitMs };
-  const refusal = findPlacements(noWorkers).length > 0 ? undefined : explainNone(waits);
+  const { dispatcher, limits, priceOf, hedges, noWorkerMs, record } = parts;
+  const { client, operation } = request;
+  const { parameters, divisible } = client;
+  const { needs, units } = parameters;
+  const { name: format } = request.format;
+  const { sentFor, maxWaitMs } = options;
+  const lanes = findLanes(parts, { parameters, operation, format }, caller.identity, sentFor, request.model);
+  const { name } = lanes;
+  const { model } = lanes.choice;
+  const refusal = lanes.isEmpty ? lanes.explainNone({ noWorkerMs, maxWaitMs }) : undefined;
   if (refusal && !refusal.waits) throw refusal.error;
-  const body = withDefaults(model.kind === 'named' ? model.defaults : {});
-  const isCount = operation === 'count_tokens';
+  const defaults = model.kind === 'named' ? model.defaults : noDefaults;
+  const body = client.withDefaults(defaults);
   const maxOutput = findOutputLimit(parameters, model);
-  const amount = () =>
-    isCount
-      ? zeroAmount
-      : estimateAmount({ needs, maxOutput, units: parameters.units }, findPlacements(noWorkers), priceOf);
+  const isCount = operation === 'count_tokens';
+  let reservation: Reservation | undefined;
   // A key without limits needs no call to Redis.
-  const reservation = identity.limits.length === 0 ? undefined : await reserve(limits, caller, amount);
-  const sender = getQueueSender(identity);
-  // A count of tokens is not a turn of a conversation.
+  if (caller.identity.limits.length > 0) {
+    const amount = isCount ? zeroAmount : estimateAmount({ needs, maxOutput, units }, lanes.findPlacements(), priceOf);
+    reservation = await reserve(limits, caller, amount);
+  }
+  const job = createModelJob(parts, request, options, caller, lanes);
   const turn = isCount ? undefined : sentFor.turn;
-  const job = {
-    requestId,
-    operation,
-    format,
-    stream,
-    trace,
-    headers,
-    findPlacements,
-    maxWaitMs,
-    class: chooseClass(parameters, identity.class),
-    sender,
-    turn: turn && createRunningTurn(turn, identity),
-    // JSON that must match a grammar cannot be continued in its middle.
-    continues: stream && !needs.json && request.continues !== false,
-    answerId: request.answerId,
-    unread: findUnreadLists(parameters, model),
-    ownerKey: sealsAnswers ? ownerKeys.deriveGrantKeys(storeOwnerOf(identity)) : undefined,
-    // A count of tokens uses no prompt cache.
-    affinity: isCount
-      ? undefined
-      : parameters.conversation && computeAffinity(identity, session, parameters.conversation),
-    whyUnplaced: () => explainNone(waits)?.error,
-    tiers: () => findTiers(model, { auto, workers, permits, placements: findPlacements(noWorkers) }),
-  };
-  const bounds = { needs, maxOutput, units: parameters.units, bodyBytes: body.length };
-  const onEnd = (reported: JobReport, reserved: Reservation | undefined): void => {
-    const usage = computeUsage(reported, bounds, sink.relayedTokens);
-    const report = reported.end ? { ...reported, end: { ...reported.end, usage } } : reported;
-    const { purpose } = sentFor;
+  const { purpose } = sentFor;
+  const bounds = { needs, maxOutput, units, bodyBytes: body.length };
+  // What this function uses stays in memory until the answer has ended, so it uses neither the request nor its body.
+  const onEnd = (report: JobReport, reserved: Reservation | undefined): void => {
+    const usage = computeUsage(report, bounds, sink.relayedTokens);
+    // What a worker reports is a claim. What is possible replaces it.
+    if (report.end) report.end.usage = usage;
     record({ origin: caller, format, operation, asked: name, purpose, turn, report, usage, reservation: reserved });
   };
-  const split = createSplitDispatcher(dispatcher, request.divisible, model.kind === 'named' ? model.defaults : {});
-  if (split) return runJob(split, job, body, sink, caller, reservation, onEnd);
-  if (!stream || operation !== 'generate' || model.kind === 'auto' || !model.hedge.includes(job.class))
+  const splitting =
+    divisible && options.isWhole !== true ? createSplitDispatcher(dispatcher, divisible, defaults) : undefined;
+  if (splitting) return runJob(splitting, job, body, sink, caller, reservation, onEnd);
+  if (!job.stream || operation !== 'generate' || model.kind === 'auto' || !model.hedge.includes(job.class))
     return runJob(dispatcher, job, body, sink, caller, reservation, onEnd);
-  const hedging: JobDispatcher<HedgedJob> = {
-    dispatch: (...args) => new HedgedJob({ dispatcher, hedges, name }, ...args),
-    cancel: (hedged) => hedged.cancel(),
-    fail: (hedged, error) => hedged.fail(error),
-  };
+  const hedging = createHedgingDispatcher({ dispatcher, hedges, name });
   return runJob(hedging, job, body, sink, caller, reservation, onEnd);
-}
-
-/** Returns the lists that the worker need not parse: none if the registry adds fields, because these may concern the lists. */
-function findUnreadLists({ unread: lists, needs }: RequestParameters, model: ResolvedModel): JobRequest['unread'] {
-  if (!lists || (model.kind === 'named' && Object.keys(model.defaults).length > 0)) return undefined;
-  return { lists, inputTokens: needs.inputTokens };
 }
 
 /** Returns the client's limit of output tokens, or the registry's default for clients that set none. */
@@ -171,17 +102,4 @@ function findOutputLimit({ maxOutput }: RequestParameters, model: ResolvedModel)
   if (maxOutput !== undefined || model.kind === 'auto') return maxOutput;
   const defaultLimit = model.defaults['max_completion_tokens'] ?? model.defaults['max_tokens'];
   return typeof defaultLimit === 'number' ? defaultLimit : undefined;
-}
-
-/** Returns the class of the key, or `low` if the client asks for `flex`. A client may lower the priority of a request, but not raise it. */
-function chooseClass({ serviceTier }: RequestParameters, ceiling: PriorityClass): PriorityClass {
-  return serviceTier === 'flex' ? 'low' : ceiling;
-}
-
-/** Adds the key, and the person or team that owns the key, to a turn. */
-function createRunningTurn(
-  turn: AgentTurn,
-  { id, kind, ownerId = '' }: Pick<KeyIdentity, 'id' | 'kind' | 'ownerId'>,
-): RunningAgentTurn {
-  return { ...turn, key: id, user: kind === 'user' ? ownerId : '', team: kind === 'team' ? ownerId : '' };
 }

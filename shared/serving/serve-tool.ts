@@ -61,15 +61,20 @@ export async function runToolJob(
   caller: Caller,
 ): Promise<RunningRequest | undefined> {
   const { requestId, identity, trace } = caller;
-  const reservation = identity.limits.length === 0 ? undefined : await reserve(limits, caller, () => zeroAmount);
+  const reservation = identity.limits.length === 0 ? undefined : await reserve(limits, caller, zeroAmount);
   const operation = 'execute_tool';
   const { name: format } = toolsFormat;
-  const job = {
-    ...({ requestId, operation, format, stream, trace, class: identity.class } as const),
+  const job: JobRequest = {
+    requestId,
+    operation,
+    format,
+    stream,
+    trace,
+    class: identity.class,
     sender: getQueueSender(identity),
     findPlacements: place,
     connection,
-    tiers: () => ['tools'] as const,
+    tiers: () => ['tools'],
   };
   return runJob(dispatcher, job, body, sink, caller, reservation, (report, reserved) =>
     record({

@@ -5,7 +5,6 @@ import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { AgentTurn } from '#shared/core/agent-turn.ts';
 import type { Operation } from '#shared/core/operation.ts';
 import type { Purpose } from '#shared/core/purpose.ts';
-import type { Tier } from '#shared/core/tier.ts';
 import type { Usage } from '#shared/core/usage.ts';
 import type { RequestOrigin } from './caller.ts';
 import type { PriceLookup } from './estimate-amount.ts';
@@ -24,45 +23,36 @@ export interface FinishedRequest {
   reservation: Reservation | undefined;
 }
 
-/** Returns the model, tier and worker that served a request, and the rule that chose them; all undefined if no worker served it. */
-export function getPlacementFacts({ attempt }: Pick<JobReport, 'attempt'>): {
-  model: string | undefined;
-  rule: string | undefined;
-  tier: Tier | undefined;
-  worker: string | undefined;
-} {
-  const { model, rule } = attempt?.placement ?? {};
-  const { id: worker, announcement } = attempt?.worker ?? {};
-  return { model, rule, tier: announcement?.tier, worker };
-}
-
 /** Computes the cost of a request in nano-dollars; 0 if no worker served it. */
 export function computeRequestCost(
   { report, usage }: Pick<FinishedRequest, 'report' | 'usage'>,
   priceOf: PriceLookup,
 ): number {
-  const { model, tier } = getPlacementFacts(report);
-  return model === undefined ? 0 : computeCost(usage, priceOf(tier, model));
+  const { attempt } = report;
+  return attempt ? computeCost(usage, priceOf(attempt.worker.announcement.tier, attempt.placement.model)) : 0;
 }
 
 export function buildUsageRecord(request: FinishedRequest, cost: number): UsageRecord {
   const { origin, format, operation, asked, purpose, turn, report, usage } = request;
   const { requestId, identity, isRecorded } = origin;
-  const { queuedAt, claimedAt, firstByteAt, endedAt, attempts, state, error } = report;
+  const { attempt, queuedAt, claimedAt, firstByteAt, endedAt, attempts, state, error } = report;
   const { id: keyId, name, kind, ownerId } = identity;
-  const { promptTokens, cachedTokens, completionTokens, reasoningTokens } = usage;
+  const { promptTokens, cachedTokens, completionTokens, reasoningTokens, units } = usage;
   return {
     id: requestId,
     at: Math.round(Date.now() - (performance.now() - queuedAt)),
     key: { id: keyId, name },
-    ...(ownerId !== undefined && kind !== 'router' && { owner: { kind, id: ownerId } }),
+    owner: ownerId !== undefined && kind !== 'router' ? { kind, id: ownerId } : undefined,
     format,
     operation,
     asked,
     purpose,
     turn,
-    ...(isRecorded === true && { recorded: true }),
-    ...getPlacementFacts(report),
+    recorded: isRecorded === true ? true : undefined,
+    model: attempt?.placement.model,
+    rule: attempt?.placement.rule,
+    tier: attempt?.worker.announcement.tier,
+    worker: attempt?.worker.id,
     outcome: state === 'cancelled' || state === 'done' ? state : 'failed',
     code: error?.code,
     attempts,
@@ -73,9 +63,12 @@ export function buildUsageRecord(request: FinishedRequest, cost: number): UsageR
     cachedTokens,
     completionTokens,
     reasoningTokens,
-    ...usage.units,
+    images: units?.images,
+    seconds: units?.seconds,
+    characters: units?.characters,
+    searches: units?.searches,
     cost,
-    ...(report.timeline.length > 0 && { timeline: toTimeline(report) }),
+    timeline: report.timeline.length > 0 ? toTimeline(report) : undefined,
   };
 }
 

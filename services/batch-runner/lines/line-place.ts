@@ -1,12 +1,14 @@
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
-import { noWorkers, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { RouterError } from '#shared/core/errors.ts';
+import type { ModelOperation } from '#shared/core/operation.ts';
+import { noPurpose } from '#shared/core/purpose.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import type { ModelBreakers } from '../slots/model-breakers.ts';
 import type { UpstreamLimit } from '../slots/upstream-limit.ts';
-import { findLanes, type LanesRequest } from '#shared/serving/find-lanes.ts';
+import { findLanes } from '#shared/serving/find-lanes.ts';
+import type { RequestParameters } from '#shared/formats/client-format.ts';
 import type { ServingComponents } from '#shared/serving/serve-model.ts';
-import { findTiers } from '#shared/serving/find-tiers.ts';
 
 /** Places where a line could be served right now. */
 export interface LinePlace {
@@ -20,8 +22,12 @@ export interface LinePlace {
   lacks?: () => string;
 }
 
+/** A line without its body, because it may be kept after its request has ended, and bodies may be large. */
 export interface WaitingLine {
-  lanesRequest: LanesRequest;
+  parameters: RequestParameters;
+  operation: ModelOperation;
+  /** Name of the client format. */
+  format: string;
   identity: KeyIdentity;
   /** A model known to exist although no worker may have served it since this process began. */
   knownModel: string | undefined;
@@ -37,18 +43,19 @@ export function findLinePlace(
   },
   line: WaitingLine,
 ): LinePlace {
-  const { workers, registry, breakers, noWorkerMs } = parts;
+  const { breakers, noWorkerMs } = parts;
   try {
-    const { name, model, permits, place, explainNone } = findLanes(parts, line.lanesRequest, line.identity);
+    const lanes = findLanes(parts, line, line.identity, noPurpose);
+    const { name } = lanes;
     if (!breakers.mayBegin(name)) return { placements: [], tiers: [], limit: breakers.findLimit(name) };
-    const placements = place(noWorkers);
+    const placements = lanes.findPlacements();
     if (placements.length > 0) return { model: name, placements, tiers: [] };
-    const tiers = findTiers(model, { auto: registry().auto, workers, permits, placements });
-    const lacks = (): string => explainNone({ noWorkerMs, maxWaitMs: undefined })?.error.message ?? noWorker(name);
-    return { placements, tiers, lacks };
+    const waits = { noWorkerMs, maxWaitMs: undefined };
+    const lacks = (): string => lanes.explainNone(waits)?.error.message ?? noWorker(name);
+    return { placements, tiers: lanes.findTiers(), lacks };
   } catch (error) {
     if (error instanceof RouterError && error.code === 'model_not_found' && mayExist(parts, line, error))
-      return { placements: [], tiers: [], lacks: () => noWorker(line.lanesRequest.parameters.model) };
+      return { placements: [], tiers: [], lacks: () => noWorker(line.parameters.model) };
     throw error;
   }
 }

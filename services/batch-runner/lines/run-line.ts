@@ -1,26 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { storeOwnerOf, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
+import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { ModelOperation } from '#shared/core/operation.ts';
-import { createAnswerId } from '#shared/formats/answer-id.ts';
+import { noPurpose } from '#shared/core/purpose.ts';
 import type { ClientFormat, ClientRequest } from '#shared/formats/client-format.ts';
 import type { Caller } from '#shared/serving/caller.ts';
 import { serveRequest } from '#shared/serving/serve-request.ts';
-import type { ModelSink, ServingComponents } from '#shared/serving/serve-model.ts';
-import { inlineFiles, type InputFiles } from '#shared/serving/files/inline-files.ts';
-import {
-  type AnswerStore,
-  refersToStoredAnswers,
-  resolveStored,
-  withFields,
-} from '#shared/serving/stored/resolve-stored.ts';
+import type { ServingComponents } from '#shared/serving/serve-model.ts';
+import { prepareRequest, type PrepareComponents } from '#shared/serving/prepare-request.ts';
+import type { RequestOptions } from '#shared/serving/request-options.ts';
 import type { AnswerStorer } from '#shared/serving/stored/answer-storer.ts';
-import { createStoringSink } from '#shared/serving/stored/storing-sink.ts';
 import type { LineSlots } from '../slots/line-slots.ts';
 import type { ModelBreakers } from '../slots/model-breakers.ts';
 import { isUpstreamLimit } from '../slots/upstream-limit.ts';
 import type { WaitingWork } from '../slots/waiting-work.ts';
+import { awaitEnd } from '../await-end.ts';
 import { AnswerSink, type Answer } from './answer-sink.ts';
 import { decideAfterError } from './decide-after-error.ts';
 import { LineCharge } from './line-charge.ts';
@@ -32,14 +27,12 @@ import type { HeavyTask } from '../heavy-work.ts';
 import { RequestMemory } from '../request-memory.ts';
 import type { MemoryBudget } from '#shared/core/memory-budget.ts';
 
-export interface RunLineParts extends Omit<ServingComponents, 'record'> {
+export interface RunLineParts extends PrepareComponents, Omit<ServingComponents, 'record'> {
   slots: LineSlots;
   breakers: ModelBreakers;
   refusedLines: RefusedLines;
   waitingWork: Pick<WaitingWork, 'setTiers'>;
-  answers: AnswerStore;
   storer: AnswerStorer;
-  inputFiles: InputFiles;
   /** Memory budget for running requests and their files. */
   requestBudget: MemoryBudget;
   /** Memory budget for large answers. */
@@ -131,6 +124,9 @@ export async function runLine(parts: RunLineParts, line: LineRequest, stops: Lin
 
 const finalDecision = { kind: 'final' } as const;
 
+/** A list in a line is not divided among several slots, because a line has one slot, and other lines use the other slots. */
+const lineOptions: RequestOptions = { sentFor: noPurpose, isWhole: true };
+
 /** Logs the cause of an internal error, because the result of the line does not tell it. */
 function logInternalError(log: Logger, { place: { id: batch, slice, line } }: LineRequest, error: RouterError): void {
   log.warn({ batch, slice, line, err: error.cause ?? error }, 'the router failed in a line of a batch');
@@ -163,7 +159,7 @@ async function runOnce(
 ): Promise<Answer | undefined> {
   const requestMemory = new RequestMemory(parts.requestBudget, line.heavyTask, line.reservedBytes);
   try {
-    await requestMemory.reserve(line.body.length);
+    await requestMemory.grow(line.body.length);
     return await serveOnce(parts, line, resources, stops, requestMemory);
   } finally {
     requestMemory.release();
@@ -178,57 +174,19 @@ async function serveOnce(
   requestMemory: RequestMemory,
 ): Promise<Answer | undefined> {
   const { requestId, format, operation, identity, body, knownModel, onPlaced, onRun } = line;
-  const read = (bytes: Buffer): ClientRequest => format.read(bytes, operation);
-  const owner = storeOwnerOf(identity);
-  const clientRequest = withoutStoring(read(body));
-  if (clientRequest.background)
+  const client = withoutStoring(format.read(body, operation));
+  if (client.background)
     throw new RouterError('invalid_request', 'A request of a batch is not made in the background.', {
       param: 'background',
     });
-  if (clientRequest.parameters.stream)
+  if (client.parameters.stream)
     throw new RouterError('invalid_request', 'A request of a batch cannot be streamed.', { param: 'stream' });
-  // Stored objects may be large, and their size is known only after they are read.
-  if (refersToStoredAnswers(clientRequest)) await requestMemory.beginHeavyWork();
-  const resolved = await resolveStored(parts.answers, format, operation, clientRequest, owner);
-  const { request: resolvedRequest, fields, addedBytes, toStore } = resolved;
-  await requestMemory.reserve(addedBytes);
-  const inlining = { format, operation, owner, onBytes: requestMemory.reserve };
-  const inlined = resolvedRequest.files
-    ? await inlineFiles(parts.inputFiles, resolvedRequest, inlining)
-    : resolvedRequest;
-  const request = withFields(inlined, fields);
-  const answerId = format.opensAnswers === true && operation === 'generate' ? createAnswerId(format) : undefined;
-  const { name, sealsAnswers = false, openStream } = format;
-  const formatFields = { format: name, operation, sealsAnswers, answerId, read, openStream };
-  const sentFor = { purpose: undefined, agentType: undefined };
-  // A list in the request is not divided among several slots, because a line has one slot, and other lines use the other slots.
-  const whole = { ...request, divisible: undefined };
-  const modelRequest = {
-    ...whole,
-    ...formatFields,
-    sentFor,
-    headers: undefined,
-    session: undefined,
-    maxWaitMs: undefined,
-  };
-  const isGone = (): boolean => signal.aborted;
-  const caller: Caller = { requestId, identity, trace: undefined, onLimitStatus: () => undefined, isGone };
-  const answerSink = new AnswerSink();
-  const sink: ModelSink =
-    toStore && format.stored
-      ? createStoringSink(answerSink, {
-          caller,
-          owner,
-          format: format.stored,
-          stream: false,
-          toStore,
-          storer: parts.storer,
-        })
-      : answerSink;
+  const caller: Caller = { requestId, identity, trace: undefined, isGone: () => signal.aborted };
+  const request = await prepareRequest(parts, { format, operation, client }, caller, requestMemory);
+  if (!request) return undefined;
   requestMemory.endHeavyWork();
-  const { parameters } = modelRequest;
-  // `waitingLine` leaves the body out, because it may be kept after this try, and bodies may be large.
-  const waitingLine = { lanesRequest: { parameters, operation, format: name, sentFor }, identity, knownModel };
+  const { parameters } = request.client;
+  const waitingLine = { parameters, operation, format: format.name, identity, knownModel };
   const slot = await takeLineSlot(parts, waitingLine, line, waiting);
   if (!slot) return undefined;
   const { releaseSlot, model, endRequest } = slot;
@@ -237,13 +195,15 @@ async function serveOnce(
     const { dispatcher } = parts.slots;
     const { limits, record } = charge;
     await requestMemory.beginIfLarge();
-    const running = await serveRequest({ ...parts, dispatcher, limits, record }, modelRequest, sink, caller);
+    const answerSink = new AnswerSink();
+    const served = { ...parts, dispatcher, limits, record };
+    const running = await serveRequest(served, request, lineOptions, answerSink, caller);
     requestMemory.endHeavyWork();
     releaseSlot();
     onPlaced();
     onRun();
     if (!running) return undefined;
-    const answer = await awaitAnswer(answerSink, running, signal);
+    const answer = await awaitEnd(answerSink.answer, running, signal);
     if (!answer) return undefined;
     return reportToBreaker(parts.breakers, model, answer);
   } finally {
@@ -260,24 +220,6 @@ function reportToBreaker(breaker: ModelBreakers, model: string, answer: Answer):
     return { ...answer, refusedFor: model };
   }
   return answer;
-}
-
-async function awaitAnswer(
-  { answer }: AnswerSink,
-  running: { cancel: () => void; finished: Promise<void> },
-  signal: AbortSignal,
-): Promise<Answer | undefined> {
-  const onAbort = (): void => running.cancel();
-  signal.addEventListener('abort', onAbort, { once: true });
-  if (signal.aborted) onAbort();
-  try {
-    const cancelled = running.finished.then(() => (signal.aborted ? undefined : answer));
-    const ended = await Promise.race([answer, cancelled]);
-    await running.finished;
-    return ended;
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
 }
 
 /** Turns storing off unless the line requests it, because the answers of a batch would make the store evict the owner's conversations. */

@@ -5,13 +5,11 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { createAnswerId } from '#shared/formats/answer-id.ts';
 import type { ClientFormat, ClientRequest } from '#shared/formats/client-format.ts';
-import type { NamedSession } from '#shared/serving/compute-affinity.ts';
 import { findLanes } from '#shared/serving/find-lanes.ts';
+import type { RequestOptions } from '#shared/serving/request-options.ts';
 import type { ServingComponents } from '#shared/serving/serve-model.ts';
 import { type AnswerStore, resolveStored } from '#shared/serving/stored/resolve-stored.ts';
-import type { RequestPurpose } from '#shared/core/purpose.ts';
-import { requestIdOf } from '../http/request-id.ts';
-import { identityOf } from '../http/require-key.ts';
+import { contextOf } from '../http/request-context.ts';
 import type { BackgroundParts } from './background-parts.ts';
 import type { StreamRequest } from './stream-background.ts';
 
@@ -19,17 +17,6 @@ export interface AnswerInBackgroundParts extends Pick<ServingComponents, 'worker
   answers: AnswerStore;
   background: BackgroundParts;
   log: Logger;
-}
-
-export interface BackgroundRequest {
-  format: ClientFormat;
-  request: ClientRequest;
-  /** Request headers that affect the answer. */
-  headers: Readonly<Record<string, string>> | undefined;
-  session: NamedSession | undefined;
-  sentFor: RequestPurpose;
-  /** Whether the request is recorded. The entry of the request in the usage ledger says so. */
-  isRecorded: boolean;
 }
 
 /**
@@ -40,11 +27,12 @@ export interface BackgroundRequest {
  */
 export async function answerInBackground(
   response: Response,
-  request: BackgroundRequest,
+  format: ClientFormat,
+  client: ClientRequest,
+  { headers, session, sentFor }: RequestOptions,
   parts: AnswerInBackgroundParts,
 ): Promise<StreamRequest | undefined> {
-  const { format, headers, session, sentFor, isRecorded } = request;
-  const { background, parameters } = request.request;
+  const { background, parameters } = client;
   const { answers } = parts;
   const shape = format.background;
   if (!background || !shape || !answers.storesAnswers) {
@@ -53,11 +41,11 @@ export async function answerInBackground(
     throw new RouterError('unsupported_parameter', message, { param: 'background' });
   }
   answers.assertIntact();
-  const identity = identityOf(response);
+  const { identity, requestId, isRecorded } = contextOf(response);
   const owner = storeOwnerOf(identity);
   // The run resolves what the request refers to; this call only refuses a missing reference early.
-  await resolveStored(answers, format, 'generate', request.request, owner);
-  findLanes(parts, { parameters, operation: 'generate', format: format.name, sentFor }, identity);
+  await resolveStored(answers, format, 'generate', client, owner);
+  findLanes(parts, { parameters, operation: 'generate', format: format.name }, identity, sentFor);
   const id = createAnswerId(format);
   const queued = background.queuedAnswer(id);
   const createdAt = Date.now();
@@ -65,7 +53,7 @@ export async function answerInBackground(
   const facts = { id, owner, key: identity.id, format: format.name };
   const times = { createdAt, expiresAt: createdAt + responses.openMs };
   const openCount = await responses.create(
-    { ...facts, ...times, requestId: requestIdOf(response) },
+    { ...facts, ...times, requestId },
     {
       request: { body: background.body().toString(), headers, session, sentFor, isRecorded },
       queued,

@@ -13,7 +13,7 @@ import type { ClientApi } from '#shared/formats/client-api.ts';
 import { sendContent } from '../files/send-content.ts';
 import { refuseMethod } from '../http/answer-error.ts';
 import type { KeyedHandler } from '../idempotency/handle-idempotently.ts';
-import { identityOf } from '../http/require-key.ts';
+import { contextOf } from '../http/request-context.ts';
 import { createBatch, type CreateBatchParts } from './create-batch.ts';
 
 export interface BatchRoutesParts extends CreateBatchParts {
@@ -44,7 +44,7 @@ export function addBatchRoutes(
   const { path } = format;
   const findOwner = (response: Response): string => {
     parts.store.assertIntact();
-    return storeOwnerOf(identityOf(response));
+    return storeOwnerOf(contextOf(response).identity);
   };
   const findBatch = async (request: Request, response: Response): Promise<BatchRecord> => {
     const { id } = request.params;

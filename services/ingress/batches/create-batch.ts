@@ -10,10 +10,9 @@ import { findBatchFormats } from '#shared/formats/batches/find-batch-formats.ts'
 import type { ClientApi } from '#shared/formats/client-api.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import { readArrivingBody } from '../files/read-arriving-body.ts';
-import { claimIdempotencyKey } from '../idempotency/claim-key.ts';
 import type { HeldBodies } from '../http/held-bodies.ts';
 import type { ReadBody } from '../http/read-body.ts';
-import { identityOf } from '../http/require-key.ts';
+import { contextOf } from '../http/request-context.ts';
 import { readRequestLines } from './read-request-lines.ts';
 
 /** Number of bytes that are reserved in memory for the requests in a body while they are sent to the store. */
@@ -92,12 +91,10 @@ async function readFileBatch(
   source: Source<'file'>,
   { readBody, heldBodies, files, formats }: CreateBatchParts,
 ): Promise<NewBatch> {
-  const identity = identityOf(response);
-  const { id: key } = identity;
-  const reservation = heldBodies.admit(identity);
-  response.on('close', () => reservation.release());
-  const body = await readBody(request, reservation);
-  await claimIdempotencyKey(response, body);
+  const context = contextOf(response);
+  const { id: key } = context.identity;
+  const body = await readBody(request, context.reserveBody(heldBodies));
+  await context.keyed?.claim(body);
   const creation = source.read(body);
   const { endpoint, path, windowMs, inputFile: shownFileId, window, metadata, outputSeconds } = creation;
   if (!findBatchFormats({ api: api.segment, path }, formats)) {
@@ -129,7 +126,7 @@ async function readInlineBatch(
 ): Promise<NewBatch> {
   if ((request.headers['content-encoding'] ?? 'identity') !== 'identity')
     throw new RouterError('unsupported_encoding', 'The requests of a batch must not have a content-encoding.');
-  const identity = identityOf(response);
+  const { identity } = contextOf(response);
   const { id: key } = identity;
   const statedBytes = Number(request.headers['content-length']);
   const expectedBytes = Number.isSafeInteger(statedBytes) ? statedBytes : undefined;

@@ -7,7 +7,7 @@ import type { Files } from '#shared/files/files.ts';
 import { refuseMethod } from '../http/answer-error.ts';
 import type { HeldBodies } from '../http/held-bodies.ts';
 import type { KeyedHandler } from '../idempotency/handle-idempotently.ts';
-import { identityOf } from '../http/require-key.ts';
+import { contextOf } from '../http/request-context.ts';
 import { receiveForm } from './receive-form.ts';
 import { sendContent } from './send-content.ts';
 
@@ -44,7 +44,7 @@ export function addFileRoutes(
   const { files, bodyTimeoutMs: timeoutMs } = parts;
   const findOwner = (response: Response): string => {
     parts.store.assertIntact();
-    return storeOwnerOf(identityOf(response));
+    return storeOwnerOf(contextOf(response).identity);
   };
   const findFile = async (request: Request, response: Response) => {
     const shown = shownIdOf(request);
@@ -93,7 +93,7 @@ async function upload(
   if (response.destroyed) throw new RouterError('invalid_request', 'The upload was cut off.');
   const statedBytes = Number(request.headers['content-length']);
   const expectedBytes = Number.isSafeInteger(statedBytes) ? statedBytes : undefined;
-  const reservation = heldBodies.admit(identityOf(response));
+  const reservation = heldBodies.admit(contextOf(response).identity);
   const gone = new AbortController();
   response.on('close', () => {
     gone.abort(new RouterError('invalid_request', 'The client has disconnected.'));

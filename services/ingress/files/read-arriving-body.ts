@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { RouterError } from '#shared/core/errors.ts';
-import type { BodyReservation } from '../http/held-bodies.ts';
+import type { BodyReservation } from '../http/body-reservation.ts';
 import { findBodyDigest } from '../idempotency/body-digest.ts';
 
 /**

@@ -1,11 +1,9 @@
 import type { Request, Response } from 'express';
 import { RouterError } from '#shared/core/errors.ts';
 import type { FormFile } from '#shared/formats/form-file.ts';
-import { claimIdempotencyKey } from '../idempotency/claim-key.ts';
 import type { HeldBodies } from '../http/held-bodies.ts';
 import { memoryOfPiece } from '../http/read-body.ts';
-import type { ReceivedBody } from '../http/receive-body.ts';
-import { identityOf } from '../http/require-key.ts';
+import { contextOf } from '../http/request-context.ts';
 import { receiveForm, type Form } from './receive-form.ts';
 
 export interface ReceiveFormParts {
@@ -31,17 +29,17 @@ const startLength = 88;
  * Receives a form as a JSON text, see `formFileSchema`. Files are encoded in base64 as they arrive, and are in memory twice only while
  * their pieces are joined (docs/decisions/0029-forms-in-memory.md). Call it after `requireKey` only.
  * @returns undefined if the client has disconnected
- * @throws RouterError `overloaded`, `shutting_down`, `body_too_large`; the errors of `receiveForm` and `claimIdempotencyKey`
+ * @throws RouterError `overloaded`, `shutting_down`, `body_too_large`; the errors of `receiveForm` and `IdempotentRequest.claim`
  */
 export async function receiveFormBody(
   request: Request,
   response: Response,
   { heldBodies, isEnding, bodyTimeoutMs: timeoutMs, inputFiles: { maxBytes } }: ReceiveFormParts,
-): Promise<ReceivedBody | undefined> {
+): Promise<Buffer | undefined> {
   // The client may have disconnected while its key was checked.
   if (response.destroyed) return undefined;
-  const reservation = heldBodies.admit(identityOf(response));
-  response.on('close', () => reservation.release());
+  const context = contextOf(response);
+  const reservation = context.reserveBody(heldBodies);
   let remainingBytes = maxBytes;
   const onBytes = (plain: number, coded: number): void => {
     remainingBytes -= plain;
@@ -58,8 +56,8 @@ export async function receiveFormBody(
   if (response.destroyed) return undefined;
   if (isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
   const body = toJson(form, onBytes);
-  await claimIdempotencyKey(response, body);
-  return { body, grow: reservation.grow, releaseBody: reservation.releaseBody };
+  await context.keyed?.claim(body);
+  return body;
 }
 
 async function encodeFile(

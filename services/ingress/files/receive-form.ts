@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyFileStream, type BusboyHeaders } from '@fastify/busboy';
 import { RouterError } from '#shared/core/errors.ts';
-import type { BodyReservation } from '../http/held-bodies.ts';
+import type { BodyReservation } from '../http/body-reservation.ts';
 import { readArrivingBody } from './read-arriving-body.ts';
 
 /** Limits of a form apart from its files. The longest field is a prompt for pictures, with 32,000 characters. */

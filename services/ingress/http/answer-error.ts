@@ -4,10 +4,8 @@ import type { Logger } from '#shared/core/log.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
 import { asRouterError, refuse } from './refuse.ts';
 import { describeRefusal, type CountRefusal } from './refused-request.ts';
-import { replyOf } from './reply-of.ts';
-import { requestIdOf } from './request-id.ts';
+import { contextOf } from './request-context.ts';
 import { traceError } from '#shared/serving/record-request.ts';
-import { traceOf } from './trace-request.ts';
 
 export interface AnswerErrorParts {
   log: Logger;
@@ -21,8 +19,7 @@ export interface AnswerErrorParts {
 export function createErrorHandler(format: AnswerFormat, { log, countRefusal }: AnswerErrorParts): ErrorRequestHandler {
   return (error: unknown, request: Request, response: Response, next: NextFunction): void => {
     const refusal = asRouterError(error);
-    const requestId = requestIdOf(response);
-    const trace = traceOf(response);
+    const { requestId, trace, reply } = contextOf(response);
     traceError(trace, refusal);
     const traceId = trace?.traceId;
     const { method } = request;
@@ -31,7 +28,6 @@ export function createErrorHandler(format: AnswerFormat, { log, countRefusal }: 
       log.error({ err: refusal.cause, requestId, traceId, method, path }, 'request failed unexpectedly');
     else log.info({ requestId, traceId, method, path, code: refusal.code }, 'request refused');
     countRefusal(describeRefusal(response, format.name, refusal));
-    const reply = replyOf(response);
     if (response.headersSent) next(error);
     else if (reply) reply.fail(refusal);
     else refuse(response, format, refusal, requestId);

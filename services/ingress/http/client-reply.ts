@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { RouterError } from '#shared/core/errors.ts';
-import { pickHeaders } from '#shared/core/pick-headers.ts';
+import { pickHeaders, type RawHeaders } from '#shared/core/pick-headers.ts';
 import { fittedLimitHeader } from '#shared/formats/context-overflow.ts';
 import type { ServedJob } from '#shared/broker/dispatch/job-sink.ts';
 import type { AnswerFormat, StreamOpening } from '#shared/formats/client-format.ts';
@@ -8,6 +8,7 @@ import type { StreamedAnswer } from '#shared/formats/sse/streamed-answer.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
 import type { ModelSink } from '#shared/serving/serve-model.ts';
 import { DetachedResponse } from '../idempotency/detached-response.ts';
+import type { BodyReservation } from './body-reservation.ts';
 import { refuse, startEvents } from './refuse.ts';
 import { BoundedResponse } from './unread/bounded-response.ts';
 import type { UnreadOutputs } from './unread/unread-outputs.ts';
@@ -21,10 +22,8 @@ export interface ReplyOptions {
   repeated?: StreamOpening['repeated'];
   stream: boolean;
   unreadOutputs: UnreadOutputs;
-  /** Called when the answer begins. From then on, the request body may be released. */
-  onBegin: () => void;
-  /** See `ModelSink.hold`. */
-  hold?: ((bytes: number) => void) | undefined;
+  /** The memory of the request's body, which is released when the answer begins. */
+  memory: Pick<BodyReservation, 'grow' | 'releaseBody'>;
 }
 
 /**
@@ -35,45 +34,52 @@ export class ClientReply implements ModelSink {
   readonly #response: ServerResponse;
   readonly #format: AnswerFormat;
   readonly #requestId: string;
-  readonly #stream: boolean;
-  readonly #onBegin: () => void;
-  readonly #hold: ReplyOptions['hold'];
-  readonly #answer: StreamedAnswer;
+  readonly #memory: ReplyOptions['memory'];
+  /** Undefined for an answer that is not streamed. */
+  readonly #answer: StreamedAnswer | undefined;
   readonly #output: BoundedResponse;
   #keepsBody = false;
   #hasBegun = false;
-  #running: Pick<RunningRequest, 'fail'> | undefined;
+  #running: Pick<RunningRequest, 'cancel' | 'fail'> | undefined;
 
   constructor(response: ServerResponse, options: ReplyOptions) {
-    const { format, requestId, answerId, repeated, stream, unreadOutputs, onBegin, hold } = options;
+    const { format, requestId, answerId, repeated, stream, unreadOutputs, memory } = options;
     this.#response = response;
     this.#format = format;
     this.#requestId = requestId;
-    this.#stream = stream;
-    this.#answer = format.openStream({ requestId, answerId, repeated });
+    this.#answer = stream ? format.openStream({ requestId, answerId, repeated }) : undefined;
     this.#output = new BoundedResponse(response, unreadOutputs, () => this.#onUnread());
-    this.#onBegin = onBegin;
-    this.#hold = hold;
+    this.#memory = memory;
   }
 
-  /** Sets the running request to fail when the client does not read the answer, and returns that request. */
-  failWhenUnread(running: RunningRequest | undefined): RunningRequest | undefined {
+  /**
+   * Makes the running request be cancelled when the client disconnects, and fail when the client does not read the answer. A finished
+   * request is not affected.
+   */
+  follow(running: RunningRequest | undefined): RunningRequest | undefined {
     this.#running = running;
+    if (!running) return undefined;
+    if (this.#response.destroyed) running.cancel();
+    else this.#response.on('close', running.cancel);
     return running;
   }
 
   begin({ attempt, attempts, queuedAt }: ServedJob): void {
-    if (!this.#keepsBody) this.#onBegin();
+    if (!this.#keepsBody) this.#memory.releaseBody();
     if (!attempt || this.#response.headersSent) return;
     const { id, announcement } = attempt.worker;
     const { rule } = attempt.placement;
-    const passed = pickHeaders(attempt.answerHeaders ?? {}, [...(this.#format.answerHeaders ?? []), fittedLimitHeader]);
-    for (const [name, value] of Object.entries(passed)) this.#response.setHeader(name, value);
+    if (attempt.answerHeaders) this.#passHeaders(attempt.answerHeaders);
     if (rule !== undefined) this.#response.setHeader('x-rtr-rule', rule);
     this.#response.setHeader('x-rtr-tier', announcement.tier);
     this.#response.setHeader('x-rtr-worker', id);
     this.#response.setHeader('x-rtr-attempts', attempts);
     this.#response.setHeader('x-rtr-queue-ms', Math.round(attempt.givenAt - queuedAt));
+  }
+
+  #passHeaders(headers: RawHeaders): void {
+    const passed = pickHeaders(headers, [...(this.#format.answerHeaders ?? []), fittedLimitHeader]);
+    for (const [name, value] of Object.entries(passed)) this.#response.setHeader(name, value);
   }
 
   /** Keeps the request body allocated until the answer is complete, instead of releasing it when the answer begins. */
@@ -83,20 +89,20 @@ export class ClientReply implements ModelSink {
 
   /** Adds bytes of the answer to the memory reserved for the request, until the answer begins. */
   hold(bytes: number): void {
-    this.#hold?.(bytes);
+    this.#memory.grow(bytes);
   }
 
   /** Estimated tokens of the streamed answer that were relayed so far. */
   get relayedTokens(): number {
-    return this.#answer.tokens;
+    return this.#answer?.tokens ?? 0;
   }
 
   /**
    * Sends the first piece at once, before pieces that wait for other clients. Later pieces are sent at the end of the event loop's turn.
    */
   data(bytes: Uint8Array): void {
-    const piece = this.#answer.relay(bytes);
-    if (piece.length === 0) return;
+    const piece = this.#answer?.relay(bytes);
+    if (!piece || piece.length === 0) return;
     this.#startStream();
     if (this.#hasBegun) return this.#output.writeSoon(piece);
     this.#hasBegun = true;
@@ -105,18 +111,18 @@ export class ClientReply implements ModelSink {
 
   /** Writes a comment into the stream for people who read it, when another worker continues the answer. Clients ignore comments. */
   moved({ attempt }: ServedJob): void {
-    if (attempt && !this.#answer.isPlain) this.#output.write(`: rtr moved to ${attempt.worker.id}\n\n`);
+    if (attempt && this.#answer && !this.#answer.isPlain) this.#output.write(`: rtr moved to ${attempt.worker.id}\n\n`);
   }
 
   keepAlive(): void {
-    if (this.#answer.isPlain) return;
+    if (!this.#answer || this.#answer.isPlain) return;
     this.#startStream();
     this.#output.write(this.#answer.keepAlive());
   }
 
   end(bytes: Uint8Array): void {
-    const piece = this.#stream ? this.#answer.relay(bytes, true) : bytes;
-    if (this.#stream) this.#startStream();
+    const piece = this.#answer ? this.#answer.relay(bytes, true) : bytes;
+    if (this.#answer) this.#startStream();
     else this.#response.writeHead(200, { 'content-type': 'application/json', 'content-length': bytes.length });
     this.#output.end(piece);
   }
@@ -125,10 +131,10 @@ export class ClientReply implements ModelSink {
   fail(error: RouterError): void {
     if (this.#response instanceof DetachedResponse) this.#response.noteFailure({ error, hasBegun: this.#hasBegun });
     try {
-      if (this.#stream && this.#answer.opensToFail?.(error) === true) this.#startStream();
+      if (this.#answer?.opensToFail?.(error) === true) this.#startStream();
       if (!this.#response.headersSent) refuse(this.#response, this.#format, error, this.#requestId);
       // The connection is closed, so that the client does not mistake the part that it has for the whole answer.
-      else if (this.#answer.isPlain) this.#response.destroy();
+      else if (!this.#answer || this.#answer.isPlain) this.#response.destroy();
       else this.#output.end(this.#answer.errorEvent(error));
     } catch (thrown) {
       // A client that cannot receive the error must not wait for it.
@@ -145,7 +151,7 @@ export class ClientReply implements ModelSink {
 
   #startStream(): void {
     if (this.#response.headersSent) return;
-    if (this.#answer.isPlain) this.#response.writeHead(200);
+    if (this.#answer?.isPlain) this.#response.writeHead(200);
     else startEvents(this.#response);
   }
 }

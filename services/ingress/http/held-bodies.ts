@@ -1,36 +1,11 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
-
-/** The part of this process's memory for bodies that is reserved for one request. */
-export interface BodyReservation {
-  /**
-   * Adds bytes that were read.
-   * @throws RouterError `overloaded` if there is not enough memory for all bodies; `invalid_json` after `release`
-   */
-  grow: (bytes: number) => void;
-  /**
-   * Marks the body as slow to arrive. When another request needs the place of this one, the reservation is released and `end` is called.
-   */
-  markSlow: (end: (error: RouterError) => void) => void;
-  /** Marks the body as complete. */
-  markArrived: () => void;
-  /** Releases the memory of the body. The request still occupies its place. */
-  releaseBody: () => void;
-  /** Releases the memory and the place of the request. */
-  release: () => void;
-}
+import { BodyReservation, overloaded, type Holdings } from './body-reservation.ts';
 
 /** The key that sends a body, by its id, and the limits that apply to it. */
 export interface BodySender {
   readonly id: string;
   readonly limits: readonly PartyLimits[];
-}
-
-interface KeyUse {
-  bytes: number;
-  requests: number;
-  /** Number of requests whose bodies are slow to arrive. */
-  slow: number;
 }
 
 /** Bytes of memory per running or waiting request and its sockets, as `npm run bench` measures them, plus a margin. */
@@ -61,25 +36,19 @@ const placesForOthers = 10;
  * body is admitted only if all bodies of the key together are not larger than the memory that then stays free for other keys.
  */
 export class HeldBodies {
-  readonly #maxBytes: number;
+  readonly #all: Holdings;
   readonly #maxCount: number;
-  /** By key id; contains only keys that have a request. */
-  readonly #useByKey = new Map<string, KeyUse>();
-  /** Requests whose bodies are slow to arrive, the longest wait first. */
-  readonly #slow = new Map<BodyReservation, (error: RouterError) => void>();
   readonly #load: { readonly isBehind: boolean };
-  #bytes = 0;
-  #count = 0;
 
   /** @param load says whether the event loop of this process is behind */
   constructor(maxBytes: number, maxCount: number, load: { readonly isBehind: boolean } = { isBehind: false }) {
-    this.#maxBytes = maxBytes;
+    this.#all = { maxBytes, bytes: 0, requests: 0, useByKey: new Map(), slow: new Map() };
     this.#maxCount = maxCount;
     this.#load = load;
   }
 
   get bytes(): number {
-    return this.#bytes;
+    return this.#all.bytes;
   }
 
   /**
@@ -88,57 +57,20 @@ export class HeldBodies {
    * slow bodies than it may have (see `extraSlowBodies`)
    */
   admit({ id, limits }: BodySender): BodyReservation {
-    const keyUse = this.#useByKey.get(id) ?? { bytes: 0, requests: 0, slow: 0 };
+    const all = this.#all;
+    const keyUse = all.useByKey.get(id) ?? { bytes: 0, requests: 0, slow: 0 };
     if (keyUse.slow >= extraSlowBodies && keyUse.slow >= findConcurrentLimit(limits) + extraSlowBodies)
       throw stillArriving(keyUse.slow);
-    if (this.#count >= this.#maxCount) this.#endSlowest();
+    if (all.requests >= this.#maxCount) this.#endSlowest();
     const maxOfKey = this.#maxCount - Math.floor(this.#maxCount / placesForOthers);
-    if (this.#count >= this.#maxCount || keyUse.requests >= maxOfKey) throw overloaded();
+    if (all.requests >= this.#maxCount || keyUse.requests >= maxOfKey) throw overloaded();
     if (this.#load.isBehind) throw new RouterError('overloaded', 'The router is busy.', { retryAfter: 1 });
-    this.#useByKey.set(id, keyUse);
-    this.#count += 1;
-    keyUse.requests += 1;
-    let ownBytes = 0;
-    let isOpen = true;
-    const add = (bytes: number): void => {
-      this.#bytes += bytes;
-      ownBytes += bytes;
-      keyUse.bytes += bytes;
-    };
-    const reservation: BodyReservation = {
-      grow: (bytes) => {
-        // Decompression may continue after the client has disconnected. The decompressed bytes must not be counted.
-        if (!isOpen) throw new RouterError('invalid_json', 'The request body was cut off.');
-        const free = this.#maxBytes - this.#bytes - bytes;
-        const otherBytes = keyUse.bytes - ownBytes;
-        if (free < 0 || (otherBytes > 0 && otherBytes + ownBytes + bytes > free)) throw overloaded();
-        add(bytes);
-      },
-      markSlow: (end) => {
-        if (!isOpen || this.#slow.has(reservation)) return;
-        keyUse.slow += 1;
-        this.#slow.set(reservation, end);
-      },
-      markArrived: () => {
-        if (this.#slow.delete(reservation)) keyUse.slow -= 1;
-      },
-      releaseBody: () => add(-ownBytes),
-      release: () => {
-        if (!isOpen) return;
-        isOpen = false;
-        reservation.markArrived();
-        this.#count -= 1;
-        keyUse.requests -= 1;
-        add(-ownBytes);
-        if (keyUse.requests === 0) this.#useByKey.delete(id);
-      },
-    };
-    return reservation;
+    return new BodyReservation(all, keyUse, id);
   }
 
   /** Ends the request that has waited longest for its body, because a fast client must not wait for a slow one. */
   #endSlowest(): void {
-    const [slowest] = this.#slow;
+    const [slowest] = this.#all.slow;
     if (!slowest) return;
     const [reservation, end] = slowest;
     reservation.release();
@@ -148,10 +80,6 @@ export class HeldBodies {
 
 function findConcurrentLimit(limits: readonly PartyLimits[]): number {
   return Math.min(...limits.map((party) => party.limits.concurrentRequests ?? Number.POSITIVE_INFINITY));
-}
-
-function overloaded(): RouterError {
-  return new RouterError('overloaded', 'The router is serving as many requests as it can hold.', { retryAfter: 5 });
 }
 
 function stillArriving(count: number): RouterError {

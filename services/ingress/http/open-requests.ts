@@ -8,11 +8,17 @@ import type { Duplex } from 'node:stream';
  */
 const nextRequestMs = 250;
 
+const lastResponse = Symbol('last response');
+
+interface ClientSocket extends Duplex {
+  /** The response to the last request of the connection, until it closes. */
+  [lastResponse]?: ServerResponse | undefined;
+}
+
 /** Counts the requests whose answers are not completely sent. A drain waits for them. */
 export class OpenRequests {
   readonly #open = new Set<ServerResponse>();
   #closedAt = -Infinity;
-  readonly #bySocket = new WeakMap<Duplex, ServerResponse>();
   #onChange: (() => void) | undefined;
   #isLeaving = false;
 
@@ -27,15 +33,15 @@ export class OpenRequests {
 
   /** Handler that counts every request. Mount it before all other handlers. */
   readonly track = (request: Request, response: Response, next: NextFunction): void => {
-    const { socket } = request;
+    const socket: ClientSocket = request.socket;
     this.#open.add(response);
-    this.#bySocket.set(socket, response);
+    socket[lastResponse] = response;
     this.#onChange?.();
     response.on('close', () => {
       this.#open.delete(response);
       this.#closedAt = performance.now();
       // A response references its whole request, which would stay in memory while a keep-alive connection is idle.
-      if (this.#bySocket.get(socket) === response) this.#bySocket.delete(socket);
+      if (socket[lastResponse] === response) socket[lastResponse] = undefined;
       this.#onChange?.();
     });
     if (this.#isLeaving) response.setHeader('connection', 'close');
@@ -55,8 +61,8 @@ export class OpenRequests {
   }
 
   /** Whether an answer on this connection has begun and is not complete. */
-  isAnswering(socket: Duplex): boolean {
-    const response = this.#bySocket.get(socket);
+  isAnswering(socket: ClientSocket): boolean {
+    const response = socket[lastResponse];
     return response !== undefined && response.headersSent && !response.closed;
   }
 

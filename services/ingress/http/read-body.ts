@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Transform } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { RouterError } from '#shared/core/errors.ts';
-import type { BodyReservation } from './held-bodies.ts';
+import type { BodyReservation } from './body-reservation.ts';
 
 /** A decoding stream; `bytesWritten` counts its input. */
 type Decoder = Transform & { bytesWritten: number };

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, Response } from 'express';
+import { createContext } from './request-context.ts';
 
 const acceptable = /^[\w.:-]{1,128}$/;
 
@@ -7,19 +8,15 @@ const acceptable = /^[\w.:-]{1,128}$/;
 const headerNames = ['x-request-id', 'request-id'] as const;
 
 /**
- * Assigns an id to every request: the client's `x-request-id` if it is a plain token, otherwise a new one. The id is in the response
- * headers and in every log line of the request, here and on the worker.
+ * Gives every request its context, with an id: the client's `x-request-id` if it is a plain token, otherwise a new one. The id is in the
+ * response headers and in every log line of the request, here and on the worker.
  */
 export function assignRequestId(request: Request, response: Response, next: NextFunction): void {
-  const clientId = request.get('x-request-id');
-  const id = clientId !== undefined && acceptable.test(clientId) ? clientId : createRequestId();
-  response.locals['requestId'] = id;
+  const clientId = request.headers['x-request-id'];
+  const id = typeof clientId === 'string' && acceptable.test(clientId) ? clientId : createRequestId();
+  createContext(response, id);
   for (const name of headerNames) response.setHeader(name, id);
   next();
-}
-
-export function requestIdOf(response: Response): string {
-  return String(response.locals['requestId']);
 }
 
 export function createRequestId(): string {

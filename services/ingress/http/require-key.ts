@@ -1,6 +1,7 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { RouterError } from '#shared/core/errors.ts';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
+import { contextOf } from './request-context.ts';
 
 /**
  * Resolves a raw key to its identity.
@@ -28,7 +29,7 @@ export interface RequireKeyParts {
 export function requireKey(parts: RequireKeyParts, otherHeader?: string): RequestHandler {
   const { verifyKey, verifySession, noteUse } = parts;
   return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
-    const authorization = request.get('authorization');
+    const { authorization } = request.headers;
     const bearer = readBearerToken(authorization);
     const rawKey = bearer ?? (otherHeader ? request.get(otherHeader) : undefined);
     if (!rawKey) {
@@ -39,24 +40,19 @@ export function requireKey(parts: RequireKeyParts, otherHeader?: string): Reques
           "You didn't provide an API key. Send it in the header `Authorization: Bearer <key>`.",
         );
       }
-      response.locals['identity'] = person;
+      contextOf(response).sender = person;
       return next();
     }
     try {
       const verified = verifyKey(rawKey);
       const identity = verified instanceof Promise ? await verified : verified;
       noteUse(identity.id);
-      response.locals['identity'] = identity;
+      contextOf(response).sender = identity;
     } catch (error) {
       throw otherHeader !== undefined && bearer !== undefined ? withAuthorizationParam(error) : error;
     }
     next();
   };
-}
-
-/** Returns the identity that `requireKey` has stored. Call it after `requireKey` only. */
-export function identityOf(response: Response): KeyIdentity {
-  return response.locals['identity'] as KeyIdentity;
 }
 
 /** Adds to the error for a wrong key that the key was in `authorization`, for routes that accept a key in two headers. */

@@ -1,14 +1,7 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
-import type { TraceSpan, Tracing } from '#shared/core/tracing/tracing.ts';
-import { requestIdOf } from './request-id.ts';
-
-/** A request with a span. All response objects of the request share this object. */
-interface TracedRequest {
-  readonly span: TraceSpan;
-  /** Resolves when the attributes of the span are set; absent if they are set when the response closes. */
-  settled?: Promise<void>;
-}
+import type { Tracing } from '#shared/core/tracing/tracing.ts';
+import { contextOf, type TracedRequest } from './request-context.ts';
 
 /**
  * Starts a span for every request, in the client's trace if it sends a `traceparent` (W3C Trace Context). The span ends when the response
@@ -17,17 +10,18 @@ interface TracedRequest {
 export function traceRequests(tracing: Tracing): RequestHandler {
   return (request: Request, response: Response, next: NextFunction): void => {
     const { method } = request;
+    const context = contextOf(response);
     const traceparent = request.get('traceparent');
     const parent = traceparent === undefined ? undefined : { traceparent, tracestate: request.get('tracestate') };
     const span = tracing.begin(method, 'server', parent, {
       attributes: {
         [names.httpMethod]: method,
         [names.urlScheme]: request.protocol,
-        'rtr.request_id': requestIdOf(response),
+        'rtr.request_id': context.requestId,
       },
     });
     const traced: TracedRequest = { span };
-    response.locals['trace'] = traced;
+    context.traced = traced;
     response.on('close', () => {
       // If a client disconnects early, the attributes of its request are set only in a later turn of the event loop.
       setImmediate(() => end(traced, request, response));
@@ -36,23 +30,14 @@ export function traceRequests(tracing: Tracing): RequestHandler {
   };
 }
 
-/** Returns the span of a request; undefined if tracing is off. */
-export function traceOf(response: Response): TraceSpan | undefined {
-  return tracedOf(response)?.span;
-}
-
 /**
  * Keeps the span of a request open until `settled` resolves, because the span's attributes depend on it. The end time of the span remains
  * the end of the response. Call it when the response closes.
  * @param settled must not reject
  */
 export function holdTrace(response: Response, settled: Promise<void>): void {
-  const traced = tracedOf(response);
+  const { traced } = contextOf(response);
   if (traced) traced.settled = settled;
-}
-
-function tracedOf(response: Response): TracedRequest | undefined {
-  return response.locals['trace'] as TracedRequest | undefined;
 }
 
 function end({ span, settled }: TracedRequest, request: Request, response: Response): void {

@@ -24,14 +24,12 @@ export interface AnswerFailure {
  * where an answer may continue after its client has disconnected.
  */
 export class DetachedResponse extends ServerResponse {
-  readonly locals: Record<string, unknown>;
   failure: AnswerFailure | undefined;
   readonly #receiver: AnswerReceiver;
   #state: 'open' | 'begun' | 'over' = 'open';
 
-  constructor(request: IncomingMessage, locals: Record<string, unknown>, receiver: AnswerReceiver) {
+  constructor(request: IncomingMessage, receiver: AnswerReceiver) {
     super(request);
-    this.locals = locals;
     this.#receiver = receiver;
     // `ServerResponse` derives `headersSent` from what its connection would send.
     Object.defineProperty(this, 'headersSent', { get: () => this.#state !== 'open' });

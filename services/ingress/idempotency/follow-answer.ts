@@ -11,7 +11,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
 import { WakeSignal } from '../http/wake-signal.ts';
 import { waitForDrain } from '../http/wait-for-drain.ts';
-import { requestIdOf } from '../http/request-id.ts';
+import { contextOf } from '../http/request-context.ts';
 import { selectEventsAfter } from './select-events-after.ts';
 import { isKeepAlive, eventNumberStride } from './event-numberer.ts';
 import type { IdempotencyParts } from './idempotency-parts.ts';
@@ -64,7 +64,7 @@ class Follower {
     this.#response = response;
     this.#followed = followed;
     this.#parts = parts;
-    const sign = followed.format.openStream({ requestId: requestIdOf(response) }).keepAlive();
+    const sign = followed.format.openStream({ requestId: contextOf(response).requestId }).keepAlive();
     this.#keepAliveText = isKeepAlive(Buffer.from(sign)) ? sign : ': keep-alive\n\n';
   }
 
@@ -181,7 +181,7 @@ class Follower {
     if (this.#head?.isEvents !== true) return void this.#response.destroy();
     const { openStream } = this.#followed.format;
     this.#response.end(
-      openStream({ requestId: requestIdOf(this.#response), nextEvent: this.#last + 1 }).errorEvent(error),
+      openStream({ requestId: contextOf(this.#response).requestId, nextEvent: this.#last + 1 }).errorEvent(error),
     );
   }
 }

@@ -9,7 +9,7 @@ import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
 import { readArrivingBody } from '../files/read-arriving-body.ts';
-import { identityOf } from '../http/require-key.ts';
+import { contextOf, type IdempotentRequest } from '../http/request-context.ts';
 import { createBodyDigest, computeDigest } from './body-digest.ts';
 import { DetachedResponse, type AnswerReceiver } from './detached-response.ts';
 import { followAnswer, answerNotKeptError } from './follow-answer.ts';
@@ -42,7 +42,7 @@ const emptyEntry: AnswerEntry = { from: 0, last: 0, bytes: undefined, head: unde
 const maxRetryMs = 600_000;
 
 /** One request with an idempotency key. It is executed, or gets the answer to an earlier request. */
-export class KeyedRequest implements AnswerReceiver {
+export class KeyedRequest implements AnswerReceiver, IdempotentRequest {
   readonly #request: Request;
   readonly #response: Response;
   readonly #route: KeyedRoute;
@@ -60,10 +60,8 @@ export class KeyedRequest implements AnswerReceiver {
     this.#parts = parts;
     this.#headers = readIdempotencyKey(request);
     this.#facts = { endpoint: `${request.method} ${request.originalUrl.replace(/\?.*$/s, '')}` };
-    const claimKey = (body: Uint8Array): Promise<void> => this.#claimWithBody(body);
-    const runUncancelled = (): void => this.#execution?.runUncancelled();
-    const locals = { ...response.locals, runUncancelled, ...(route.body === 'whole' && { claimKey }) };
-    this.#detached = new DetachedResponse(request, locals, this);
+    this.#detached = new DetachedResponse(request, this);
+    contextOf(response).detach(this.#detached, this);
   }
 
   /**
@@ -95,6 +93,14 @@ export class KeyedRequest implements AnswerReceiver {
       // Releases the memory that is reserved for a request that was not executed.
       if (!this.#execution) detached.destroy();
     }
+  }
+
+  claim(body: Uint8Array): Promise<void> | undefined {
+    return this.#route.body === 'whole' ? this.#claimWithBody(body) : undefined;
+  }
+
+  runUncancelled(): void {
+    this.#execution?.runUncancelled();
   }
 
   begin(...head: Parameters<AnswerReceiver['begin']>): void {
@@ -146,7 +152,7 @@ export class KeyedRequest implements AnswerReceiver {
    */
   async #claim(digest?: () => string): Promise<{ execution: ExecutionRef; isOver: boolean } | undefined> {
     const { answers, outages, store } = this.#parts;
-    const owner = storeOwnerOf(identityOf(this.#response));
+    const owner = storeOwnerOf(contextOf(this.#response).identity);
     const { key, after } = this.#headers;
     const attempt = createExecutionId();
     const claim = await outages.retry(async () => {

@@ -5,9 +5,9 @@ import type { ToolCall } from '#shared/formats/tools/tool-call.ts';
 import type { ToolProgress, ToolResult } from '#shared/formats/tools/tool-result.ts';
 import { serveTool, type ToolComponents } from '#shared/serving/serve-tool.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
-import { HttpCaller } from '../http/http-caller.ts';
+import { contextOf } from '../http/request-context.ts';
 import { asRouterError } from '../http/refuse.ts';
-import { describeRefusal, setRequestedName, type CountRefusal } from '../http/refused-request.ts';
+import { describeRefusal, type CountRefusal } from '../http/refused-request.ts';
 import { mcpFormat } from './mcp-format.ts';
 import { throwProtocolError } from './throw-protocol-error.ts';
 import { ToolReply } from '#shared/serving/tool-reply.ts';
@@ -53,12 +53,13 @@ export async function runTool(
   const reply = new ToolReply(onProgress);
   const body = Buffer.from(JSON.stringify({ tool, input }));
   const request = { tool, body, stream: onProgress !== undefined };
+  const context = contextOf(response);
   let running: RunningRequest | undefined;
   try {
-    running = await serveTool(parts, request, reply, new HttpCaller(response, mcpFormat));
+    running = await serveTool(parts, request, reply, context);
   } catch (error) {
     // The HTTP request of the call does not end with an error, so its handler would not count the refusal.
-    setRequestedName(response, tool);
+    context.requestedName = tool;
     parts.countRefusal(describeRefusal(response, mcpFormat.name, asRouterError(error)));
     throw error;
   }

@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import { identityOf } from '../http/require-key.ts';
+import { contextOf } from '../http/request-context.ts';
 
 /** Largest number of streams of one node on which clients wait for notices of changed tools. */
 const maxPlaces = 1_024;
@@ -16,7 +16,7 @@ export class ListeningPlaces {
 
   /** Gives a stream a place until it closes. Call it after `requireKey` only. */
   occupy(response: Response): void {
-    const { id } = identityOf(response);
+    const { id } = contextOf(response).identity;
     if (this.#count >= maxPlaces) this.#endOldest();
     const own = this.#streams.get(id);
     if (own) own.add(response);

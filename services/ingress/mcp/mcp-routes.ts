@@ -23,9 +23,9 @@ export function createMcpRoutes(parts: McpRoutesParts): Router {
   routes.use(requireOrigin(mcpOrigins, corsOrigins));
   routes.use(requireKey(parts));
   routes.post('/', async (request, response, next) => {
-    const received = await receiveBody(request, response, parts);
-    if (!received) return;
-    const message = parseJsonBody(received.body);
+    const body = await receiveBody(request, response, parts);
+    if (!body) return;
+    const message = parseJsonBody(body);
     try {
       await mcp.serve(request, response, message);
     } catch (error) {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
-import { identityOf } from '../http/require-key.ts';
+import { contextOf } from '../http/request-context.ts';
 
 const sessionHeader = 'mcp-session-id';
 
@@ -35,7 +35,7 @@ export class RunningCalls {
 
   #keyOf(request: Request, response: Response, id: unknown): string | undefined {
     const session = request.get(sessionHeader);
-    return session === undefined ? undefined : JSON.stringify([identityOf(response).id, session, id]);
+    return session === undefined ? undefined : JSON.stringify([contextOf(response).identity.id, session, id]);
   }
 }
 

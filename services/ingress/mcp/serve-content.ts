@@ -15,10 +15,8 @@ import { hasWorkerBesides, noWorkers } from '#shared/broker/dispatch/workers/liv
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { readToolPermits } from '#shared/serving/tool-permits.ts';
 import { waitForTools } from '#shared/serving/wait-for-tools.ts';
-import { HttpCaller } from '../http/http-caller.ts';
-import { identityOf } from '../http/require-key.ts';
+import { contextOf } from '../http/request-context.ts';
 import { askInTurn } from './ask-in-turn.ts';
-import { mcpFormat } from './mcp-format.ts';
 import { throwProtocolError } from './throw-protocol-error.ts';
 import { runTool, type McpToolParts } from './call-tool.ts';
 
@@ -37,7 +35,7 @@ interface ServerPrompt {
  * own, like a tool call. Lists contain the answers of those servers that can be reached now.
  */
 export function serveContent(server: Server, parts: McpToolParts, response: Response): void {
-  const caller = new HttpCaller(response, mcpFormat);
+  const context = contextOf(response);
   server.setRequestHandler('resources/list', async (_, { mcpReq: { signal } }) => ({
     resources: await listEntries<Resource>('resources', 'resources/list', 'resources', signal),
   }));
@@ -82,8 +80,8 @@ export function serveContent(server: Server, parts: McpToolParts, response: Resp
    * @throws ProtocolError if no worker that has the tools connects in time
    */
   async function serversWith(kind: ContentKind): Promise<string[]> {
-    await waitForTools(parts, caller).catch(throwProtocolError);
-    const permits = readToolPermits(identityOf(response));
+    await waitForTools(parts, context).catch(throwProtocolError);
+    const permits = readToolPermits(context.identity);
     const names = [...parts.workers.pools()]
       .filter((pool) => pool.tier === 'tools' && hasWorkerBesides(pool, noWorkers))
       .flatMap(({ tools }) => tools.filter((tool) => tool.passes?.includes(kind) && permits.allows(tool)))

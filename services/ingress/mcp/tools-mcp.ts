@@ -14,8 +14,7 @@ import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 import { requireToolsTier } from '#shared/serving/key-permits.ts';
 import { listAllTools } from '#shared/serving/connected/list-all-tools.ts';
 import type { ListedTool } from '#shared/serving/list-tools.ts';
-import { HttpCaller } from '../http/http-caller.ts';
-import { identityOf } from '../http/require-key.ts';
+import { contextOf } from '../http/request-context.ts';
 import { waitForTools } from '#shared/serving/wait-for-tools.ts';
 import { UnreadBody } from '../http/unread/unread-body.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
@@ -82,9 +81,9 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
     );
     serveContent(server, parts, response);
     server.setRequestHandler('tools/list', async () => {
-      const caller = new HttpCaller(response, mcpFormat);
-      await waitForTools(parts, caller).catch(throwProtocolError);
-      return { tools: (await listAllTools(parts, caller)).map(toMcpTool) };
+      const context = contextOf(response);
+      await waitForTools(parts, context).catch(throwProtocolError);
+      return { tools: (await listAllTools(parts, context)).map(toMcpTool) };
     });
     server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
       const { name: tool, arguments: input = {} } = params;
@@ -102,7 +101,9 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
 
   return {
     async serve(request, response, body) {
-      requireToolsTier(identityOf(response));
+      const context = contextOf(response);
+      requireToolsTier(context.identity);
+      context.format = mcpFormat;
       calls.handleSession(request, response, body);
       if (isMessage(body, 'subscriptions/listen')) places.occupy(response);
       // The SDK gives `authInfo` to `createServer`, so the response is put into it.
@@ -118,7 +119,7 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
       await toNodeHandler({ fetch })(request, response, body);
     },
     openNotices(request, response) {
-      requireToolsTier(identityOf(response));
+      requireToolsTier(contextOf(response).identity);
       const takesStream = request.get('accept')?.includes('text/event-stream') === true;
       if (takesStream) notices.open(response);
       return takesStream;

@@ -12,7 +12,7 @@ import {
   type MessageParts,
   type PartedMessage,
 } from '#shared/formats/message-parts.ts';
-import { traceOf } from '../http/trace-request.ts';
+import { contextOf } from '../http/request-context.ts';
 import { fitToBytes } from './fit-to-bytes.ts';
 import type { RecordingOutcome } from './lost-recordings.ts';
 
@@ -54,9 +54,9 @@ export interface RecordedTraces {
 export function createRecordedTraces({ formats, count, log }: TraceRecordedParts): RecordedTraces {
   const partsOf = new Map(formats.map(({ name, messageParts }) => [name, messageParts]));
   const maySend = (response: Response, format: string): boolean =>
-    traceOf(response)?.isSampled === true && partsOf.get(format) !== undefined;
+    contextOf(response).trace?.isSampled === true && partsOf.get(format) !== undefined;
   const add = (response: Response, content: RecordedContent, outcome: RecordingOutcome): void => {
-    const span = traceOf(response);
+    const span = contextOf(response).trace;
     const parts = partsOf.get(content.format);
     if (!span?.isSampled || !parts) return;
     // Messages are added only if their recording is stored, because messages at a collector cannot be deleted with their owner.

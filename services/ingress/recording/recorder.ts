@@ -6,8 +6,7 @@ import type { Recordings } from '#shared/accounts/recordings/recordings.ts';
 import type { AgentTurn } from '#shared/core/agent-turn.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { StoreQueueBudget } from '#shared/serving/stored/store-queue-budget.ts';
-import { requestIdOf } from '../http/request-id.ts';
-import { identityOf } from '../http/require-key.ts';
+import { contextOf } from '../http/request-context.ts';
 import { holdTrace } from '../http/trace-request.ts';
 import { BoundedCopy } from './bounded-copy.ts';
 import { LostRecordings, type RecordingOutcome } from './lost-recordings.ts';
@@ -81,7 +80,7 @@ export class Recorder {
     const isTraced = traces?.maySend(response, format) === true;
     if (!response.headersSent) response.setHeader('x-rtr-recorded', isTraced ? 'true; traces' : 'true');
     response.once('close', () => {
-      const { id: key, name, kind, ownerId } = identityOf(response);
+      const { id: key, name, kind, ownerId } = contextOf(response).identity;
       const { model, turn } = running;
       const owner = ownerId === undefined || kind === 'router' ? undefined : { kind, id: ownerId };
       const party = sessionOwnerOf({
@@ -91,7 +90,7 @@ export class Recorder {
       });
       const contentType = response.getHeader('content-type');
       const facts: RecordingFields = {
-        id: requestIdOf(response),
+        id: contextOf(response).requestId,
         at: begunAt,
         endedAt: Date.now(),
         endpoint,
@@ -111,7 +110,7 @@ export class Recorder {
       // The pieces are joined, because sealing needs some microseconds per piece, and a stream has hundreds of pieces.
       const content = { request: requestCopy.join(), answer: answerCopy.join() };
       const write = recordings
-        .store(storeOwnerOf(identityOf(response)), facts, content.request, content.answer)
+        .store(storeOwnerOf(contextOf(response).identity), facts, content.request, content.answer)
         .catch((error: unknown): RecordingOutcome => {
           this.#lost.add(error);
           return 'lost';

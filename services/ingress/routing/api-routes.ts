@@ -9,7 +9,8 @@ import { answerHealth, type HealthParts } from '../http/health.ts';
 import type { IdempotencyParts } from '../idempotency/idempotency-parts.ts';
 import { handleIdempotently, type KeyedHandler } from '../idempotency/handle-idempotently.ts';
 import { endSlowBody } from '../http/end-slow-body.ts';
-import { identityOf, requireKey, type RequireKeyParts } from '../http/require-key.ts';
+import { contextOf } from '../http/request-context.ts';
+import { requireKey, type RequireKeyParts } from '../http/require-key.ts';
 import { answerDesktopConfiguration, type DesktopConfigurationParts } from '../sign-in/desktop-configuration.ts';
 import { answerManagedSettings } from '../sign-in/managed-settings.ts';
 import { discardTelemetry } from '../sign-in/discard-telemetry.ts';
@@ -83,7 +84,12 @@ export function createApiRoutes(
 ): Router {
   const { prefixes, keyHeader } = api;
   const listCards = (response: Response) =>
-    listModels([...parts.workers.pools()], parts.registry(), readKeyPermits(identityOf(response)), parts.speedOf);
+    listModels(
+      [...parts.workers.pools()],
+      parts.registry(),
+      readKeyPermits(contextOf(response).identity),
+      parts.speedOf,
+    );
 
   const keyRoutes = Router({ caseSensitive: true });
   keyRoutes.get('/health', answerHealth(parts));

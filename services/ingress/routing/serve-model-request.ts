@@ -1,46 +1,30 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Request, Response } from 'express';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
-import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import { pickHeaders } from '#shared/core/pick-headers.ts';
-import { createAnswerId } from '#shared/formats/answer-id.ts';
 import type { ClientFormat, ClientRequest, ClientRoute } from '#shared/formats/client-format.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
 import { ReshapedSink } from '#shared/serving/reshaped-sink.ts';
-import type { ModelSink, ServingComponents } from '#shared/serving/serve-model.ts';
-import { serveRequest } from '#shared/serving/serve-request.ts';
-import { inlineFiles, type InputFiles } from '#shared/serving/files/inline-files.ts';
-import { type AnswerStore, resolveStored, withFields } from '#shared/serving/stored/resolve-stored.ts';
-import type { AnswerStorer } from '#shared/serving/stored/answer-storer.ts';
-import { createStoringSink } from '#shared/serving/stored/storing-sink.ts';
+import { prepareRequest, type PrepareComponents } from '#shared/serving/prepare-request.ts';
+import type { RequestOptions } from '#shared/serving/request-options.ts';
+import { serveRequest, type RequestComponents } from '#shared/serving/serve-request.ts';
 import { answerInBackground, type AnswerInBackgroundParts } from '../background/answer-in-background.ts';
 import { streamBackground } from '../background/stream-background.ts';
 import { receiveFormBody } from '../files/receive-form-body.ts';
-import { HttpCaller } from '../http/http-caller.ts';
 import { ClientReply } from '../http/client-reply.ts';
-import { runUncancelled } from '../idempotency/claim-key.ts';
 import type { AnsweringHandler } from '../idempotency/keyed-request.ts';
-import { setRequestedName } from '../http/refused-request.ts';
-import { setReply } from '../http/reply-of.ts';
 import { readContinuePermission } from '../http/read-continue-permission.ts';
 import { readMaxWait } from '../http/read-max-wait.ts';
 import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
-import { identityOf } from '../http/require-key.ts';
+import { contextOf } from '../http/request-context.ts';
 import { readSession } from '../http/read-session.ts';
 import type { Recorder } from '../recording/recorder.ts';
+import { pickPassedHeaders } from './pick-passed-headers.ts';
 import { detectPurpose } from './purpose/detect-purpose.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 
-/** Largest length of a header that is sent to an upstream. The longest one in use, `anthropic-beta`, lists about a dozen names. */
-const maxHeaderLength = 4096;
-
-export interface ServeParts
-  extends ReceiveParts, ServingComponents, Omit<AnswerInBackgroundParts, keyof ServingComponents> {
+export interface ServeParts extends ReceiveParts, PrepareComponents, RequestComponents, AnswerInBackgroundParts {
   unreadOutputs: UnreadOutputs;
-  answers: AnswerStore;
-  storer: AnswerStorer;
-  inputFiles: InputFiles;
   /** Milliseconds without a byte after which a form is refused. */
   bodyTimeoutMs: number;
   knownRefusal: LimitKeeper['findKnownRefusal'];
@@ -64,120 +48,76 @@ async function startServing(
   { operation, reshape, isForm }: ClientRoute,
   parts: ServeParts,
 ): Promise<Pick<RunningRequest, 'finished'> | undefined> {
-  const refusal = mayIgnoreRateLimit(request, format) ? undefined : parts.knownRefusal(identityOf(response).limits);
+  const { headers } = request;
+  const context = contextOf(response);
+  context.format = format;
+  const refusal = mayIgnoreRateLimit(headers, format) ? undefined : parts.knownRefusal(context.identity.limits);
   if (refusal) throw refusal;
   const receive = isForm === true ? receiveFormBody : receiveBody;
-  const received = await receive(request, response, parts);
-  if (!received) return undefined;
-  const read = (body: Buffer): ClientRequest => format.read(body, operation);
-  const caller = new HttpCaller(response, format);
-  const recording = caller.identity.isRecorded && parts.recorder?.begin(request, response, format.name, received.body);
-  const owner = storeOwnerOf(caller.identity);
-  const clientRequest = read(reshape ? reshape.request(received.body) : received.body);
+  const body = await receive(request, response, parts);
+  if (!body) return undefined;
+  const recording = context.identity.isRecorded && parts.recorder?.begin(request, response, format.name, body);
+  const client = format.read(reshape ? reshape.request(body) : body, operation);
   if (recording) {
-    caller.isRecorded = true;
-    recording.model = clientRequest.parameters.model;
-    recording.turn = detectPurpose(request.headers, clientRequest.parameters.signs).turn;
+    context.isRecorded = true;
+    recording.model = client.parameters.model;
+    recording.turn = detectPurpose(headers, client.parameters.signs).turn;
   }
-  if (clientRequest.background) {
-    if (reshape) {
-      const message = 'Requests to this path are not served in the background.';
-      throw new RouterError('unsupported_parameter', message, { param: 'background' });
-    }
-    const context = readContext(request.headers, format, clientRequest);
-    // From here on, the answer is made and paid for even if the client leaves.
-    runUncancelled(response);
-    const { isRecorded } = caller;
-    const wanted = await answerInBackground(
-      response,
-      { format, request: clientRequest, isRecorded, ...context },
-      parts,
-    );
-    received.releaseBody();
-    // The client may leave at any time without stopping the answer.
-    return wanted && { finished: streamBackground(response, wanted, parts.background) };
+  if (client.background) {
+    if (!reshape) return startBackground(request, response, format, client, parts);
+    const message = 'Requests to this path are not served in the background.';
+    throw new RouterError('unsupported_parameter', message, { param: 'background' });
   }
-  const { answers } = parts;
-  const {
-    request: whole,
-    fields,
-    addedBytes,
-    toStore,
-  } = await resolveStored(answers, format, operation, clientRequest, owner);
-  if (response.destroyed) return undefined;
-  received.grow(addedBytes);
-  const inlining = { format, operation, owner, onBytes: received.grow };
-  const inlined = whole.files ? await inlineFiles(parts.inputFiles, whole, inlining) : whole;
-  if (response.destroyed) return undefined;
-  const resolved = withFields(inlined, fields);
-  const { parameters, withDefaults, hosted, divisible, repeated } = resolved;
-  const { requestId } = caller;
+  const { memory, requestId } = context;
+  const prepared = await prepareRequest(parts, { format, operation, client }, context, memory);
+  if (!prepared) return undefined;
+  const { answerId } = prepared;
+  const { parameters, repeated } = prepared.client;
   const { stream } = parameters;
   const { unreadOutputs } = parts;
-  const answerId = format.opensAnswers === true && operation === 'generate' ? createAnswerId(format) : undefined;
-  const opening = { requestId, answerId, repeated };
-  const { grow: hold, releaseBody: onBegin } = received;
-  const reply = new ClientReply(response, { format, ...opening, stream, unreadOutputs, onBegin, hold });
-  setReply(response, reply);
-  // The input of a stored answer stays in memory until the answer is complete.
-  if (toStore) reply.keepBody();
-  let sink: ModelSink = reply;
-  if (reshape) sink = new ReshapedSink(sink, reshape.answer);
-  if (toStore && format.stored)
-    sink = createStoringSink(sink, { caller, owner, format: format.stored, stream, toStore, storer: parts.storer });
-  const requestContext = readContext(request.headers, format, resolved);
-  const maxWaitMs = readMaxWait(request.headers);
-  const continues = readContinuePermission(request.headers);
-  const { name, sealsAnswers = false, openStream } = format;
-  const servable = {
-    parameters,
-    withDefaults,
-    hosted,
-    divisible,
-    read,
-    openStream,
-    format: name,
-    operation,
-    sealsAnswers,
-    answerId,
+  const reply = new ClientReply(response, { format, requestId, answerId, repeated, stream, unreadOutputs, memory });
+  context.reply = reply;
+  const options: RequestOptions = {
+    headers: pickPassedHeaders(headers, format.passedHeaders),
+    session: readSession(headers),
+    sentFor: detectPurpose(headers, parameters.signs),
+    maxWaitMs: readMaxWait(headers),
+    continues: readContinuePermission(headers),
   };
-  const modelRequest = { ...servable, ...requestContext, maxWaitMs, continues };
+  const sink = reshape ? new ReshapedSink(reply, reshape.answer) : reply;
   try {
-    return reply.failWhenUnread(caller.cancelOnDisconnect(await serveRequest(parts, modelRequest, sink, caller)));
+    return reply.follow(await serveRequest(parts, prepared, options, sink, context));
   } catch (error) {
-    setRequestedName(response, parameters.model);
+    context.requestedName = parameters.model;
     throw error;
   }
+}
+
+async function startBackground(
+  { headers }: Request,
+  response: Response,
+  format: ClientFormat,
+  client: ClientRequest,
+  parts: ServeParts,
+): Promise<Pick<RunningRequest, 'finished'> | undefined> {
+  const context = contextOf(response);
+  const options: RequestOptions = {
+    headers: pickPassedHeaders(headers, format.passedHeaders),
+    session: readSession(headers),
+    sentFor: detectPurpose(headers, client.parameters.signs),
+  };
+  // From here on, the answer is made and paid for even if the client leaves.
+  context.keyed?.runUncancelled();
+  const wanted = await answerInBackground(response, format, client, options, parts);
+  context.memory.releaseBody();
+  // The client may leave at any time without stopping the answer.
+  return wanted && { finished: streamBackground(response, wanted, parts.background) };
 }
 
 /**
  * Returns whether the body of a request is read even if a rate limit of its key is exhausted. Only the body shows whether the limit
  * applies, because the answer may exist already, or may be made in the background.
  */
-function mayIgnoreRateLimit({ headers }: Request, { background }: ClientFormat): boolean {
+function mayIgnoreRateLimit(headers: IncomingHttpHeaders, { background }: ClientFormat): boolean {
   return background !== undefined || headers['idempotency-key'] !== undefined;
-}
-
-function readContext(headers: IncomingHttpHeaders, format: ClientFormat, { parameters }: ClientRequest) {
-  return {
-    headers: pickPassedHeaders(headers, format.passedHeaders),
-    session: readSession(headers),
-    sentFor: detectPurpose(headers, parameters.signs),
-  };
-}
-
-/**
- * Returns those headers of the client that an upstream of the same format receives; undefined if the client sent none of them.
- * @throws RouterError `headers_too_large` for a header that is too long
- */
-export function pickPassedHeaders(
-  headers: IncomingHttpHeaders,
-  names: readonly string[],
-): Record<string, string> | undefined {
-  const passed = pickHeaders(headers, names);
-  for (const [name, { length }] of Object.entries(passed)) {
-    if (length > maxHeaderLength)
-      throw new RouterError('headers_too_large', `The header ${name} is longer than ${maxHeaderLength} characters.`);
-  }
-  return Object.keys(passed).length === 0 ? undefined : passed;
 }

@@ -12,7 +12,7 @@ import type { BackgroundParts } from '../background/background-parts.ts';
 import { streamBackground } from '../background/stream-background.ts';
 import { refuseMethod } from '../http/answer-error.ts';
 import type { KeyedHandler } from '../idempotency/handle-idempotently.ts';
-import { identityOf } from '../http/require-key.ts';
+import { contextOf } from '../http/request-context.ts';
 
 export interface StoredRoutesParts {
   answers: AnswerStore;
@@ -149,7 +149,7 @@ function idOf({ params }: Request): string {
 }
 
 function ownerOf(response: Response): string {
-  return storeOwnerOf(identityOf(response));
+  return storeOwnerOf(contextOf(response).identity);
 }
 
 type Query = Readonly<Record<string, unknown>>;

@@ -3,19 +3,18 @@ import { parseJsonBody } from '#shared/formats/json-request.ts';
 import { parseToolCall } from '#shared/formats/tools/tool-call.ts';
 import { createErrorHandler, refuseUnknownPath, refuseMethod, type AnswerErrorParts } from '../http/answer-error.ts';
 import { ClientReply } from '../http/client-reply.ts';
-import { setRequestedName } from '../http/refused-request.ts';
+import { contextOf } from '../http/request-context.ts';
 import { requireToolsTier } from '#shared/serving/key-permits.ts';
 import { listAllTools } from '#shared/serving/connected/list-all-tools.ts';
 import type { ListedTool } from '#shared/serving/list-tools.ts';
 import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
-import { identityOf, requireKey, type RequireKeyParts } from '../http/require-key.ts';
+import { requireKey, type RequireKeyParts } from '../http/require-key.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
 import { serveTool, type ToolComponents } from '#shared/serving/serve-tool.ts';
 import type { IdempotencyParts } from '../idempotency/idempotency-parts.ts';
 import { handleIdempotently } from '../idempotency/handle-idempotently.ts';
 import type { AnsweringHandler } from '../idempotency/keyed-request.ts';
-import { HttpCaller } from '../http/http-caller.ts';
 import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
 
 export interface ToolsRoutesParts extends ToolComponents, ReceiveParts, AnswerErrorParts, RequireKeyParts {
@@ -31,8 +30,10 @@ export function createToolsRoutes(parts: ToolsRoutesParts): Router {
   const routes = Router({ caseSensitive: true });
   routes.use(requireKey(parts));
   routes.get('/list', async (_, response) => {
-    requireToolsTier(identityOf(response));
-    const listed = await listAllTools(parts, new HttpCaller(response, toolsFormat));
+    const context = contextOf(response);
+    requireToolsTier(context.identity);
+    context.format = toolsFormat;
+    const listed = await listAllTools(parts, context);
     response.json({ object: 'list', data: listed.map(toToolAnswer) });
   });
   const keyed = {
@@ -76,26 +77,18 @@ async function startTool(
   response: Response,
   parts: ToolsRoutesParts,
 ): Promise<RunningRequest | undefined> {
-  const received = await receiveBody(request, response, parts);
-  if (!received) return undefined;
-  const { body, releaseBody } = received;
+  const body = await receiveBody(request, response, parts);
+  if (!body) return undefined;
   const { tool } = parseToolCall(parseJsonBody(body));
-  const caller = new HttpCaller(response, toolsFormat);
-  const { requestId } = caller;
+  const context = contextOf(response);
+  context.format = toolsFormat;
+  const { requestId, memory } = context;
   const { unreadOutputs } = parts;
-  const sink = new ClientReply(response, {
-    format: toolsFormat,
-    requestId,
-    stream: false,
-    unreadOutputs,
-    onBegin: releaseBody,
-  });
+  const reply = new ClientReply(response, { format: toolsFormat, requestId, stream: false, unreadOutputs, memory });
   try {
-    return sink.failWhenUnread(
-      caller.cancelOnDisconnect(await serveTool(parts, { tool, body, stream: false }, sink, caller)),
-    );
+    return reply.follow(await serveTool(parts, { tool, body, stream: false }, reply, context));
   } catch (error) {
-    setRequestedName(response, tool);
+    context.requestedName = tool;
     throw error;
   }
 }

@@ -26,7 +26,7 @@ export function computeChatNeeds(request: ChatRequest): Needs {
     thinking: asksForThinking(request),
     json: format !== undefined && format !== null && format.type !== 'text',
     inputTokens,
-    ...(features.length > 0 && { features }),
+    features: features.length > 0 ? features : undefined,
   };
 }
 

@@ -21,8 +21,8 @@ export function computeMessagesNeeds(request: MessagesRequest): Needs {
     thinking: thinking !== undefined && thinking !== null && thinking.type !== 'disabled',
     json: (request.output_config?.format ?? request.output_format ?? null) !== null,
     inputTokens,
-    ...(hosted.length > 0 && { hosted }),
-    ...(features.length > 0 && { features }),
+    hosted: hosted.length > 0 ? hosted : undefined,
+    features: features.length > 0 ? features : undefined,
   };
 }
 

@@ -29,8 +29,8 @@ export function computeResponsesNeeds(request: ResponsesRequest): Needs {
     thinking: typeof reasoning?.effort === 'string' && reasoning.effort !== 'none',
     json: text?.format !== undefined && text.format !== null && text.format.type !== 'text',
     inputTokens,
-    ...(hosted.length > 0 && { hosted }),
-    ...(features.length > 0 && { features }),
+    hosted: hosted.length > 0 ? hosted : undefined,
+    features: features.length > 0 ? features : undefined,
   };
 }
 

@@ -66,7 +66,7 @@ function readRequest(body: Buffer, operation: ClientRoute['operation']): ClientR
   const request = readJsonRequest(body, read, responsesFileParts, (parsed) =>
     createResponsesHostedRequest(parsed as ResponsesRequest),
   );
-  return { ...request, repeated, store, ...(background && { background }) };
+  return { ...request, repeated, store, background };
 }
 
 function toParameters(request: ResponsesRequest, operation: ClientRoute['operation']): RequestParameters {

@@ -178,11 +178,7 @@ export class LinkedTools implements PersonalTools {
     const retry = new TokenRetry(sink, {
       repeat: async (to) => {
         const renewed = await this.#accountLinks.findToken(person, server, token);
-        return run(renewed, to, {
-          ...pickOrigin(caller),
-          onLimitStatus: () => undefined,
-          isGone: () => caller.isGone(),
-        });
+        return run(renewed, to, { ...pickOrigin(caller), isGone: () => caller.isGone() });
       },
       finalError: () => this.#accountLinks.toRequiredError(name, 'expired'),
     });
@@ -210,7 +206,7 @@ export class LinkedTools implements PersonalTools {
     const tool = contentName(server.name);
     const body = Buffer.from(JSON.stringify({ tool, input: {} }));
     const reply = new ToolReply(undefined);
-    const listCaller: Caller = { ...pickOrigin(caller), onLimitStatus: () => undefined, isGone: () => false };
+    const listCaller: Caller = { ...pickOrigin(caller), isGone: () => false };
     await this.#serve({ tool, body, stream: false, server, nameAtServer: undefined }, reply, listCaller);
     const { structured_content: content, content: contentBlocks } = await reply.result;
     const parsed = listSchema.safeParse(content);

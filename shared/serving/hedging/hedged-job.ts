@@ -6,6 +6,7 @@ import type { JobReport } from '#shared/broker/dispatch/job-report.ts';
 import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import type { LiveWorker } from '#shared/broker/dispatch/workers/live-worker.ts';
+import type { JobDispatcher } from '../run-job.ts';
 import type { Hedges } from './hedges.ts';
 
 /** Milliseconds between two checks of a job that still waits for a worker. */
@@ -16,6 +17,15 @@ export interface HedgedJobOptions {
   hedges: Hedges;
   /** The registry name that the request asks for. It has a budget of hedges. */
   name: string;
+}
+
+/** Creates a dispatcher that may give a request a second worker. */
+export function createHedgingDispatcher(options: HedgedJobOptions): JobDispatcher<HedgedJob> {
+  return {
+    dispatch: (...args) => new HedgedJob(options, ...args),
+    cancel: (hedged) => hedged.cancel(),
+    fail: (hedged, error) => hedged.fail(error),
+  };
 }
 
 interface Racer {

@@ -1,3 +1,4 @@
+import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
 import type { ServedJob } from '#shared/broker/dispatch/job-sink.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { StorableAnswer, StoredAnswers } from '#shared/formats/stored-answers.ts';
@@ -28,8 +29,6 @@ export interface StoringOptions {
 }
 
 export interface StoringSinkParts {
-  caller: Pick<Caller, 'requestId' | 'isGone'>;
-  owner: string;
   format: StoredAnswers;
   stream: boolean;
   toStore: AnswerToStore;
@@ -164,9 +163,13 @@ function lastLine(bytes: Uint8Array): Uint8Array {
 }
 
 /** Creates a sink that stores an answer through the process's `AnswerStorer`. */
-export function createStoringSink(sink: ModelSink, answer: StoringSinkParts): ModelSink {
-  const { caller, owner, format, stream, toStore, storer } = answer;
+export function createStoringSink(
+  sink: ModelSink,
+  caller: Pick<Caller, 'requestId' | 'identity' | 'isGone'>,
+  { format, stream, toStore, storer }: StoringSinkParts,
+): ModelSink {
   const { requestId } = caller;
+  const owner = storeOwnerOf(caller.identity);
   return new StoringSink(sink, {
     format,
     stream,

@@ -1,9 +1,11 @@
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-worker.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
+import { noPurpose } from '#shared/core/purpose.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
 import type { Caller } from '#shared/serving/caller.ts';
 import { Hedges } from '#shared/serving/hedging/hedges.ts';
+import type { RequestOptions } from '#shared/serving/request-options.ts';
 import type { ModelSink, ServingComponents } from '#shared/serving/serve-model.ts';
 
 const nothing = (): undefined => undefined;
@@ -55,10 +57,5 @@ export function callerOf(identity: KeyIdentity = identityOf(), changes: Partial<
   return { requestId: 'r', identity, trace: undefined, onLimitStatus: nothing, isGone: () => false, ...changes };
 }
 
-/** A request with no properties besides its body. */
-export const plainRequest = {
-  headers: undefined,
-  session: undefined,
-  sentFor: { purpose: undefined, agentType: undefined },
-  maxWaitMs: undefined,
-};
+/** The options of a request that consists of its body only. */
+export const plainOptions: RequestOptions = { sentFor: noPurpose };

@@ -75,8 +75,8 @@ function choose([facts, file, { name, format, operation, purpose, needs, listed 
   const { models, auto } = registrySchema.parse(file);
   const model = resolveModel(name, { models, auto }, { purpose, agentType: undefined });
   const { allowsLane: permits } = readKeyPermits({ models: listed, tiers: undefined });
-  const rules = { auto, priceOf: () => undefined, permits };
-  const lanes = chooseLanes({ model, needs, operation, format }, rules, live, noWorkers);
+  const choice = { model, needs, operation, format, auto, priceOf: () => undefined, permits };
+  const lanes = chooseLanes(choice, live, noWorkers);
   const named = model.kind === 'auto' ? (model.rule?.targets ?? []) : model.targets;
   const mayGo = ({ tier }: LivePool, id: string): boolean => {
     const isNamed = named.some((each) => each.model === id && (each.tier ?? tier) === tier);

@@ -47,7 +47,8 @@ function lanes(
     needs: { ...noNeeds, ...needs },
   };
   const priceOf = (_: Tier, id: string) => registry.prices[id];
-  const chosen = chooseLanes(parameters, { auto: registry.auto, priceOf, permits: () => true }, pools, new Set(avoid));
+  const choice = { ...parameters, auto: registry.auto, priceOf, permits: () => true };
+  const chosen = chooseLanes(choice, pools, new Set(avoid));
   return chosen.map(({ pool: { pool: name }, model: id }) => (name === id ? name : `${name}:${id}`));
 }
 
@@ -57,7 +58,8 @@ it('prices are read only if the registry limits them', () => {
     const registry = registrySchema.parse(file);
     const rules = { auto: registry.auto, priceOf: (_: Tier, id: string) => void asked.push(id), permits: () => true };
     const asks = { format: 'chat', operation: 'generate' as const, needs: noNeeds };
-    return chooseLanes({ ...asks, model: resolveModel('auto', registry) }, rules, [pool('gpu', 'gpu')], new Set());
+    const choice = { ...asks, ...rules, model: resolveModel('auto', registry) };
+    return chooseLanes(choice, [pool('gpu', 'gpu')], new Set());
   };
   expect(choose({})).toHaveLength(1);
   expect(asked).toEqual([]);

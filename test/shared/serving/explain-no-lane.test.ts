@@ -33,7 +33,7 @@ function why(model: string, pools: LivePool[], { needs, file = {}, lost = [], wa
   };
   const rules = { auto: registry.auto, priceOf: (_: Tier, id: string) => registry.prices[id], permits: () => true };
   const parts = { pools, lostPools: lost, noWorkerMs: 15_000, maxWaitMs: undefined, ...waits };
-  return explainNoLane(model, request, rules, parts);
+  return explainNoLane(model, { ...request, ...rules }, parts);
 }
 
 const limited = { accepting: false, reason: 'limited: rate_limit_exceeded' };

@@ -5,14 +5,15 @@ import type { Job } from '#shared/broker/dispatch/job.ts';
 import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
+import type { ClientFormat } from '#shared/formats/client-format.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
 import type { Caller } from '#shared/serving/caller.ts';
-import { serveModel, type ModelRequest, type ServingComponents } from '#shared/serving/serve-model.ts';
+import { serveModel, type ServingComponents } from '#shared/serving/serve-model.ts';
 import type { FinishedRequest } from '#shared/serving/usage-record.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { serveTool } from '#shared/serving/serve-tool.ts';
 import { livePool } from '../../helpers/broker/live-pool.ts';
-import { callerOf, identityOf, modelSink, plainRequest, servingParts } from '../../helpers/serving/serving-parts.ts';
+import { callerOf, identityOf, modelSink, plainOptions, servingParts } from '../../helpers/serving/serving-parts.ts';
 
 const models = [{ id: 'm', capabilities: ['stream' as const] }];
 const pools = [livePool({ tier: 'gpu', pool: 'p', models }, [{ id: 'w' }])];
@@ -45,18 +46,12 @@ function ask(
   served: ServingComponents,
   who: Partial<KeyIdentity> = {},
   fields: object = {},
-  { caller = callerOf(identity(who)), ...asked }: Partial<ModelRequest> & { caller?: Caller } = {},
+  { caller = callerOf(identity(who)), ...changes }: Partial<ClientFormat> & { caller?: Caller } = {},
 ) {
   const body = { model: 'm', messages: [{ role: 'user', content: 'hi' }], ...fields };
-  const request: ModelRequest = {
-    ...chatFormat.read(Buffer.from(JSON.stringify(body)), 'generate'),
-    format: chatFormat.name,
-    operation: 'generate',
-    sealsAnswers: false,
-    ...plainRequest,
-    ...asked,
-  };
-  return serveModel(served, request, modelSink(), caller);
+  const client = chatFormat.read(Buffer.from(JSON.stringify(body)), 'generate');
+  const request = { format: { ...chatFormat, ...changes }, operation: 'generate', client } as const;
+  return serveModel(served, request, plainOptions, modelSink(), caller);
 }
 
 it.each([

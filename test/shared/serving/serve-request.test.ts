@@ -4,7 +4,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
 import { serveRequest } from '#shared/serving/serve-request.ts';
 import { livePool } from '../../helpers/broker/live-pool.ts';
-import { callerOf, modelSink, plainRequest, servingParts } from '../../helpers/serving/serving-parts.ts';
+import { callerOf, modelSink, plainOptions, servingParts } from '../../helpers/serving/serving-parts.ts';
 
 const formats = ['responses'];
 const able = { id: 'able', capabilities: ['stream' as const, 'tools' as const], contextWindow: 100_000 };
@@ -23,17 +23,10 @@ async function modelsFor(tools: object[], operation: 'generate' | 'count_tokens'
     models.push(...request.findPlacements(new Set()).map(({ model }) => model));
     throw new RouterError('internal', 'This is far enough.');
   };
-  const readBody = (body: Buffer) => responsesFormat.read(body, operation);
-  const asked = {
-    ...readBody(Buffer.from(JSON.stringify({ model: 'auto', input: 'hi', tools }))),
-    read: readBody,
-    openStream: responsesFormat.openStream,
-    format: responsesFormat.name,
-    operation,
-    sealsAnswers: true,
-    ...plainRequest,
-  };
-  const served = serveRequest(servingParts(dispatch, pools, changes), asked, modelSink(), callerOf());
+  const client = responsesFormat.read(Buffer.from(JSON.stringify({ model: 'auto', input: 'hi', tools })), operation);
+  const request = { format: responsesFormat, operation, client };
+  const parts = servingParts(dispatch, pools, changes);
+  const served = serveRequest(parts, request, plainOptions, modelSink(), callerOf());
   await expect(served).rejects.toThrow('far enough');
   return models;
 }

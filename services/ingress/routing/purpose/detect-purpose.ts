@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AgentTurn } from '#shared/core/agent-turn.ts';
-import { parsePurpose, type RequestPurpose } from '#shared/core/purpose.ts';
+import { noPurpose, parsePurpose, type RequestPurpose } from '#shared/core/purpose.ts';
 import type { RequestSigns } from '#shared/formats/request-signs.ts';
 import { claudeCode } from './claude-code.ts';
 import type { ClientProgram } from './client-program.ts';
@@ -23,13 +23,11 @@ const programs: readonly ClientProgram[] = [claudeCode, codex, opencode];
  * @param signs what the body shows of the purpose; undefined for a format whose bodies show nothing of it
  */
 export function detectPurpose(headers: IncomingHttpHeaders, signs: RequestSigns | undefined): RequestPurpose {
-  const program = programs.find((each) => each.isSender(headers));
-  const read = program?.read(headers, signs);
-  return {
-    purpose: parsePurpose(headers[header]) ?? (signs?.isCompaction ? 'compaction' : read?.purpose),
-    agentType: read?.agentType,
-    turn: read?.turn ?? readNamedTurn(headers),
-  };
+  const read = programs.find((each) => each.isSender(headers))?.read(headers, signs);
+  const stated = headers[header] === undefined ? undefined : parsePurpose(headers[header]);
+  const purpose = stated ?? (signs?.isCompaction ? 'compaction' : read?.purpose);
+  const turn = read?.turn ?? readNamedTurn(headers);
+  return purpose || read || turn ? { purpose, agentType: read?.agentType, turn } : noPurpose;
 }
 
 function readNamedTurn(headers: IncomingHttpHeaders): AgentTurn | undefined {

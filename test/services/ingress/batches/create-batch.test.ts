@@ -5,6 +5,7 @@ import express from 'express';
 import { expect, it, onTestFinished } from 'vitest';
 import { createBatch, type CreateBatchParts } from '#services/ingress/batches/create-batch.ts';
 import { HeldBodies } from '#services/ingress/http/held-bodies.ts';
+import { createContext } from '#services/ingress/http/request-context.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { FileRecords } from '#shared/accounts/files/file-records.ts';
 import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
@@ -13,6 +14,7 @@ import { Files } from '#shared/files/files.ts';
 import { anthropicApi } from '#shared/formats/apis/anthropic-api.ts';
 import { anthropicBatches } from '#shared/formats/batches/anthropic-batches.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
+import { identityOf } from '../../../helpers/serving/serving-parts.ts';
 import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { openObjects } from '../../../helpers/files/open-objects.ts';
 import { serveInTest } from '../../../helpers/servers/serve-http.ts';
@@ -48,7 +50,7 @@ async function open(creating?: (create: () => Promise<unknown>) => Promise<never
   };
   let made = 0;
   const app = express().post('/', async (request, response) => {
-    response.locals['identity'] = { id: 'k1', limits: [] };
+    createContext(response, 'r1').sender = identityOf({ id: 'k1' });
     const wanted = { id: `batch_${(made += 1)}`, owner, api: anthropicApi, format: anthropicBatches };
     try {
       response.json((await createBatch(request, response, wanted, parts)).id);

@@ -6,6 +6,8 @@ import { RouterError } from '#shared/core/errors.ts';
 import { receiveForm } from '#services/ingress/files/receive-form.ts';
 import { receiveFormBody } from '#services/ingress/files/receive-form-body.ts';
 import { HeldBodies } from '#services/ingress/http/held-bodies.ts';
+import { createContext } from '#services/ingress/http/request-context.ts';
+import { identityOf } from '../../../helpers/serving/serving-parts.ts';
 import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 import { until } from '../../../helpers/until.ts';
 
@@ -23,11 +25,11 @@ async function serveForms(heldBytes: number, maxBytes = 10_000_000) {
   const held = new HeldBodies(heldBytes, 100);
   const parts = { heldBodies: held, isEnding: () => false, bodyTimeoutMs: 60_000, inputFiles: { maxBytes } };
   const url = await serveInTest(async (received, response) => {
-    const locals = { identity: { id: 'key', limits: [] } };
+    createContext(response, 'r1').sender = identityOf();
     try {
-      const served = Object.assign(response, { locals }) as unknown as Response;
+      const served = response as unknown as Response;
       const form = await receiveFormBody(received as Request, served, parts);
-      response.end(JSON.stringify({ bytes: form?.body.length, held: held.bytes }));
+      response.end(JSON.stringify({ bytes: form?.length, held: held.bytes }));
     } catch (error) {
       const { code, message } = error instanceof RouterError ? error : { code: 'no error', message: String(error) };
       response.end(JSON.stringify({ code, message }));

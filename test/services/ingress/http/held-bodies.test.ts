@@ -34,7 +34,7 @@ it('a key leaves as much memory free as it holds, and a single body may take all
   first.release();
   second.grow(250);
   expect(held.bytes).toBe(600);
-  for (const { release } of [second, other]) release();
+  for (const each of [second, other]) each.release();
   held.admit(sender('loud')).grow(1_000);
 });
 

@@ -2,7 +2,7 @@ import express from 'express';
 import { describe, expect, it } from 'vitest';
 import { createErrorHandler } from '#services/ingress/http/answer-error.ts';
 import { ClientReply } from '#services/ingress/http/client-reply.ts';
-import { setReply } from '#services/ingress/http/reply-of.ts';
+import { contextOf } from '#services/ingress/http/request-context.ts';
 import { assignRequestId } from '#services/ingress/http/request-id.ts';
 import { UnreadOutputs } from '#services/ingress/http/unread/unread-outputs.ts';
 import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
@@ -12,6 +12,8 @@ import { responseEvents } from '../../../shared/translate/responses/assemble-res
 import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 import { silentLog } from '../../../helpers/silent-log.ts';
 
+const noMemory = { grow: () => undefined, releaseBody: () => undefined };
+
 /** Opens a server that refuses every request with this error, after it has read the request if `stream` is set. */
 async function refusing(code: ErrorCode, { format = responsesFormat, stream = undefined as boolean | undefined } = {}) {
   const counted: string[] = [];
@@ -20,8 +22,8 @@ async function refusing(code: ErrorCode, { format = responsesFormat, stream = un
   app.post('/', (_request, response) => {
     if (stream !== undefined) {
       const unreadOutputs = new UnreadOutputs(1_000_000);
-      const reply = { format, requestId: 'req_1', answerId: 'resp_1', stream, unreadOutputs, onBegin: () => undefined };
-      setReply(response, new ClientReply(response, reply));
+      const reply = { format, requestId: 'req_1', answerId: 'resp_1', stream, unreadOutputs, memory: noMemory };
+      contextOf(response).reply = new ClientReply(response, reply);
     }
     throw new RouterError(code, 'Why.');
   });

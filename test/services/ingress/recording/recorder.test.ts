@@ -3,10 +3,12 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { BoundedCopy } from '#services/ingress/recording/bounded-copy.ts';
 import type { RecordingOutcome } from '#services/ingress/recording/lost-recordings.ts';
 import { Recorder } from '#services/ingress/recording/recorder.ts';
+import { createContext } from '#services/ingress/http/request-context.ts';
 import type { RecordingFields } from '#shared/accounts/recordings/recording.ts';
 import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
 import { StoreQueueBudget } from '#shared/serving/stored/store-queue-budget.ts';
 import { until } from '../../../helpers/until.ts';
+import { identityOf } from '../../../helpers/serving/serving-parts.ts';
 import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 
 interface Kept {
@@ -39,8 +41,8 @@ async function recording(
   });
   const app = express();
   app.post('/ask', (request, response, next) => {
-    response.locals['identity'] = { id: 'k1', name: 'laptop', kind: 'user', ownerId: 'ada' };
-    response.locals['requestId'] = 'r1';
+    const sender = { id: 'k1', name: 'laptop', kind: 'user', ownerId: 'ada' } as const;
+    createContext(response, 'r1').sender = identityOf(sender);
     recorder.begin(request, response, 'chat', Buffer.from('a body')).model = model;
     return handle(request, response, next);
   });

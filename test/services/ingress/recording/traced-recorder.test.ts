@@ -4,11 +4,13 @@ import { afterAll, beforeAll, describe, it, vi } from 'vitest';
 import { traceRequests } from '#services/ingress/http/trace-request.ts';
 import { Recorder } from '#services/ingress/recording/recorder.ts';
 import { createRecordedTraces, type TracedOutcome } from '#services/ingress/recording/recorded-traces.ts';
+import { createContext } from '#services/ingress/http/request-context.ts';
 import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
 import type { KeepOutcome } from '#shared/accounts/recordings/recordings.ts';
 import { openTracing } from '#shared/core/tracing/open-tracing.ts';
 import type { Tracing } from '#shared/core/tracing/tracing.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
+import { identityOf } from '../../../helpers/serving/serving-parts.ts';
 import { startCollector } from '../../../helpers/tracing/start-collector.ts';
 import { serveHttp } from '../../../helpers/servers/serve-http.ts';
 import { useStarted } from '../../../helpers/use-started.ts';
@@ -44,8 +46,8 @@ async function recordedIn(keep: () => Promise<KeepOutcome>, traceId: string) {
   });
   const app = express();
   app.use((_, response, next) => {
-    response.locals['identity'] = { id: 'k1', name: 'laptop', kind: 'user', ownerId: 'ada' };
-    response.locals['requestId'] = 'r1';
+    const sender = { id: 'k1', name: 'laptop', kind: 'user', ownerId: 'ada' } as const;
+    createContext(response, 'r1').sender = identityOf(sender);
     next();
   });
   app.use(traceRequests(tracing));

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
-import { pickPassedHeaders } from '#services/ingress/routing/serve-model-request.ts';
+import { pickPassedHeaders } from '#services/ingress/routing/pick-passed-headers.ts';
 
 it('the headers of a client are passed only if its format names them', () => {
   const anthropic = {

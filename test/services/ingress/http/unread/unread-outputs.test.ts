@@ -9,7 +9,8 @@ import { startUnreadClient } from '../../../../helpers/clients/start-unread-clie
 
 const mebibyte = 1024 * 1024;
 
-const streamed = { format: chatFormat, requestId: 'req_1', stream: true, onBegin: () => undefined };
+const memory = { grow: () => undefined, releaseBody: () => undefined };
+const streamed = { format: chatFormat, requestId: 'req_1', stream: true, memory };
 
 /** Opens a reply to a client that reads nothing, and the errors of its request. */
 async function unreadReply(unread: UnreadOutputs) {
@@ -20,7 +21,7 @@ async function unreadReply(unread: UnreadOutputs) {
     errors.push(error);
     reply.fail(error);
   };
-  reply.failWhenUnread({ cancel: () => undefined, finished: Promise.resolve(), fail });
+  reply.follow({ cancel: () => undefined, finished: Promise.resolve(), fail });
   return { client, response, reply, errors };
 }
 

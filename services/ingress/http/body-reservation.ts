@@ -1,0 +1,92 @@
+import { RouterError } from '#shared/core/errors.ts';
+
+/** What a key holds. */
+export interface KeyUse {
+  bytes: number;
+  requests: number;
+  /** Number of requests whose bodies are slow to arrive. */
+  slow: number;
+}
+
+/** What is held of all requests. */
+export interface Holdings {
+  readonly maxBytes: number;
+  bytes: number;
+  requests: number;
+  /** By key id; contains only keys that have a request. */
+  readonly useByKey: Map<string, KeyUse>;
+  /** Requests whose bodies are slow to arrive, the longest wait first. */
+  readonly slow: Map<BodyReservation, (error: RouterError) => void>;
+}
+
+/** The part of this process's memory for bodies that is reserved for one request. */
+export class BodyReservation {
+  readonly #all: Holdings;
+  readonly #keyUse: KeyUse;
+  readonly #key: string;
+  #ownBytes = 0;
+  #isOpen = true;
+
+  constructor(all: Holdings, keyUse: KeyUse, key: string) {
+    this.#all = all;
+    this.#keyUse = keyUse;
+    this.#key = key;
+    all.useByKey.set(key, keyUse);
+    all.requests += 1;
+    keyUse.requests += 1;
+  }
+
+  /**
+   * Adds bytes that were read.
+   * @throws RouterError `overloaded` if there is not enough memory for all bodies; `invalid_json` after `release`
+   */
+  grow(bytes: number): void {
+    // Decompression may continue after the client has disconnected. The decompressed bytes must not be counted.
+    if (!this.#isOpen) throw new RouterError('invalid_json', 'The request body was cut off.');
+    const free = this.#all.maxBytes - this.#all.bytes - bytes;
+    const otherBytes = this.#keyUse.bytes - this.#ownBytes;
+    if (free < 0 || (otherBytes > 0 && otherBytes + this.#ownBytes + bytes > free)) throw overloaded();
+    this.#add(bytes);
+  }
+
+  /**
+   * Marks the body as slow to arrive. When another request needs the place of this one, the reservation is released and `end` is called.
+   */
+  markSlow(end: (error: RouterError) => void): void {
+    if (!this.#isOpen || this.#all.slow.has(this)) return;
+    this.#keyUse.slow += 1;
+    this.#all.slow.set(this, end);
+  }
+
+  /** Marks the body as complete. */
+  markArrived(): void {
+    if (this.#all.slow.delete(this)) this.#keyUse.slow -= 1;
+  }
+
+  /** Releases the memory of the body. The request still occupies its place. */
+  releaseBody(): void {
+    this.#add(-this.#ownBytes);
+  }
+
+  /** Releases the memory and the place of the request. */
+  release(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.markArrived();
+    this.#all.requests -= 1;
+    this.#keyUse.requests -= 1;
+    this.releaseBody();
+    if (this.#keyUse.requests === 0) this.#all.useByKey.delete(this.#key);
+  }
+
+  #add(bytes: number): void {
+    this.#all.bytes += bytes;
+    this.#ownBytes += bytes;
+    this.#keyUse.bytes += bytes;
+  }
+}
+
+/** Returns the error for a request that finds no room. */
+export function overloaded(): RouterError {
+  return new RouterError('overloaded', 'The router is serving as many requests as it can hold.', { retryAfter: 5 });
+}
