@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Releases } from '#shared/core/release.ts';
 import { compare } from './compare.ts';
+import { runCost } from './cost/main.ts';
 import { judge } from './report/judge.ts';
 import { measureFlatness } from './measure-flatness.ts';
 import { measureOpenStreams } from './measure-open-streams.ts';
@@ -17,7 +18,8 @@ import { releaseAtSignals, releaseEverything } from './cluster/release-at-end.ts
 
 /*
  * `npm run bench`: measures the cost of the cluster, on real processes. `--quick` for a short run with wide limits, `--json <file>` for the
- * numbers. Exits with 1 when a limit is exceeded. With `--peers`, compares it with others: see `peers/main.ts`.
+ * numbers. Exits with 1 when a limit is exceeded. With `--peers`, compares it with others: see `peers/main.ts`. With `--cost`, compares its
+ * processor time with a bare proxy's, and that with what is kept: see `cost/main.ts`.
  */
 
 const args = process.argv.slice(2);
@@ -29,9 +31,7 @@ try {
   if (args.includes('--peers')) {
     await runPeers(args, releases);
     passed = true;
-  } else {
-    passed = await runBench();
-  }
+  } else passed = args.includes('--cost') ? await runCost(args, releases) : await runBench();
 } finally {
   await releaseEverything(releases);
 }

@@ -19,8 +19,9 @@ async function start() {
   const own = made(await createOwnedKey(store, { kind: 'user', ownerId, class: 'normal', name: 'mine' }));
   const identitiesOf = (keys: Pick<KeyStore, 'find'>) =>
     new BackgroundIdentities({ ...accounts, keys, issuers: () => issuers, class: 'low' });
+  // The old key has been expired for a second, because the clock of a machine may go back a little.
   const rotated = async (old: KeyRecord): Promise<KeyRecord> =>
-    made(await rotateKey(store, old, { createdBy: ownerId, overlapMs: 0 })).record;
+    made(await rotateKey(store, old, { createdBy: ownerId, overlapMs: -1_000 })).record;
   return { ...open, key: own.record, ownerId, rotated, identitiesOf, identities: identitiesOf(store) };
 }
 
@@ -53,7 +54,7 @@ describe('the identity of a batch', () => {
     const succeeded = async (issuedBy: string | undefined) => {
       const settings = { kind: 'user', ownerId, class: 'normal', name: 'issued', issuedBy: 'ada' } as const;
       const { record } = made(await createOwnedKey(store, settings));
-      await rotateKey(store, record, { createdBy: 'ada', issuedBy, overlapMs: 0 });
+      await rotateKey(store, record, { createdBy: 'ada', issuedBy, overlapMs: -1_000 });
       return { id: record.id, identity: await identities.find(record.id) };
     };
     const own = await succeeded(undefined);

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import type { PeerResults } from '../peers/results/peer-results.ts';
+import { computeCosts, findRisen, keepLower } from './costs.ts';
+
+const side = (cpu: number[]) => ({ values: { cpu }, failures: {} });
+
+/** A run in which the last round of a side met a busy machine, as that of the bare proxy did. */
+const results = {
+  cells: [
+    {
+      name: 'whole-32',
+      title: '',
+      sides: {
+        express: side([0.1, 0.1, 0.2]),
+        rtr: side([0.24, 0.2, 0.44]),
+        'rtr, limited key and team, concurrency too': side([0.252, 0.21, 0.5]),
+      },
+    },
+    { name: 'stream-32', title: '', sides: { express: side([1, 1, 1]), rtr: side([2, 2.1, 2.5]) } },
+  ],
+} as unknown as PeerResults;
+
+const kept = { request: 2, stream: 2.5, limits: 1.1 };
+
+describe('the costs', () => {
+  it('are medians of the ratios of each round', () => {
+    expect(computeCosts(results)).toEqual({ request: 2.2, stream: 2.1, limits: 1.05 });
+  });
+
+  it('have risen if they are more than a tenth above what is kept', () => {
+    expect(findRisen({ request: 2.2, stream: 2.1, limits: 1.05 }, kept)).toEqual([]);
+    expect(findRisen({ request: 2.21, stream: 2.76, limits: 1.2 }, kept)).toEqual(['request', 'stream']);
+  });
+
+  it('that are lower replace what is kept, and others do not', () => {
+    expect(keepLower({ request: 2.2, stream: 2.1, limits: 1.05 }, kept)).toEqual({
+      request: 2,
+      stream: 2.1,
+      limits: 1.05,
+    });
+  });
+});

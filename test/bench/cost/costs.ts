@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sideOf, summarize } from '../peers/results/summary.ts';
+import type { PeerResults } from '../peers/results/peer-results.ts';
+
+/** What the router costs, as ratios of processor time of all its processes to that of another side in the same round. */
+export interface Costs {
+  /** A whole answer, 32 at a time, ÷ the bare proxy. */
+  request: number;
+  /** A stream, 32 at a time, ÷ the bare proxy. */
+  stream: number;
+  /** A whole answer for a key and a team with all kinds of limits, ÷ one without limits. */
+  limits: number;
+}
+
+export const costNames = ['request', 'stream', 'limits'] as const satisfies readonly (keyof Costs)[];
+
+/** A measured cost may be this many times the kept one. */
+export const tolerance = 1.1;
+
+/** The lowest costs so far. Only `npm run bench -- --cost --update` changes them. */
+export const keptCostsFile = join(import.meta.dirname, '../results/cost.json');
+
+export function readKeptCosts(): Costs {
+  return JSON.parse(readFileSync(keptCostsFile, 'utf8')) as Costs;
+}
+
+/**
+ * Computes the costs of a run of the cells `whole-32` and `stream-32`.
+ * @throws Error if a side was not measured
+ */
+export function computeCosts(results: PeerResults): Costs {
+  const allLimits = 'rtr, limited key and team, concurrency too';
+  return {
+    request: computeRatio(results, 'whole-32', 'rtr', 'express'),
+    stream: computeRatio(results, 'stream-32', 'rtr', 'express'),
+    limits: computeRatio(results, 'whole-32', allLimits, 'rtr'),
+  };
+}
+
+/** Returns the names of the costs that are above what is kept, by more than the tolerance. */
+export function findRisen(costs: Costs, kept: Costs): (keyof Costs)[] {
+  return costNames.filter((name) => costs[name] > kept[name] * tolerance);
+}
+
+/** Returns the lower one of each pair of costs. */
+export function keepLower(costs: Costs, kept: Costs): Costs {
+  const lower = (name: keyof Costs): number => Math.min(costs[name], kept[name]);
+  return { request: lower('request'), stream: lower('stream'), limits: lower('limits') };
+}
+
+/** The median of the rounds' ratios. The sides of a round follow each other within seconds, so a busy moment of the machine meets both. */
+function computeRatio(results: PeerResults, cell: string, side: string, against: string): number {
+  const cpu = sideOf(results, cell, side)?.values.cpu ?? [];
+  const other = sideOf(results, cell, against)?.values.cpu ?? [];
+  const summary = summarize(cpu.flatMap((ms, round) => (other[round] === undefined ? [] : [ms / other[round]])));
+  if (!summary) throw new Error(`${cell}: ${side} or ${against} was not measured`);
+  return Number(summary.median.toPrecision(3));
+}
