@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sideOf, summarize } from '../peers/results/summary.ts';
+import { sideOf } from '../peers/results/summary.ts';
 import type { PeerResults } from '../peers/results/peer-results.ts';
 
-/** What the router costs, as ratios of processor time of all its processes to that of another side in the same round. */
+/** What the router costs, as ratios of the processor time of all its processes to that of another side in the same run. */
 export interface Costs {
   /** A whole answer, 32 at a time, ÷ the bare proxy. */
   request: number;
-  /** A stream, 32 at a time, ÷ the bare proxy. */
+  /** A stream, 256 at a time, ÷ the bare proxy. */
   stream: number;
   /** A whole answer for a key and a team with all kinds of limits, ÷ one without limits. */
   limits: number;
@@ -26,15 +26,14 @@ export function readKeptCosts(): Costs {
 }
 
 /**
- * Computes the costs of a run of the cells `whole-32` and `stream-32`.
+ * Computes the costs of a run of the cells of `cost/main.ts`.
  * @throws Error if a side was not measured
  */
 export function computeCosts(results: PeerResults): Costs {
-  const allLimits = 'rtr, limited key and team, concurrency too';
   return {
-    request: computeRatio(results, 'whole-32', 'rtr', 'express'),
-    stream: computeRatio(results, 'stream-32', 'rtr', 'express'),
-    limits: computeRatio(results, 'whole-32', allLimits, 'rtr'),
+    request: computeRatio(results, 'request', 'rtr', 'express'),
+    stream: computeRatio(results, 'stream', 'rtr', 'express'),
+    limits: computeRatio(results, 'request', 'rtr, limited key and team, concurrency too', 'rtr'),
   };
 }
 
@@ -49,11 +48,10 @@ export function keepLower(costs: Costs, kept: Costs): Costs {
   return { request: lower('request'), stream: lower('stream'), limits: lower('limits') };
 }
 
-/** The median of the rounds' ratios. The sides of a round follow each other within seconds, so a busy moment of the machine meets both. */
+/** The ratio of the least processor time of either side, because other programs, and cold code, only add to it. */
 function computeRatio(results: PeerResults, cell: string, side: string, against: string): number {
   const cpu = sideOf(results, cell, side)?.values.cpu ?? [];
   const other = sideOf(results, cell, against)?.values.cpu ?? [];
-  const summary = summarize(cpu.flatMap((ms, round) => (other[round] === undefined ? [] : [ms / other[round]])));
-  if (!summary) throw new Error(`${cell}: ${side} or ${against} was not measured`);
-  return Number(summary.median.toPrecision(3));
+  if (cpu.length === 0 || other.length === 0) throw new Error(`${cell}: ${side} or ${against} was not measured`);
+  return Number((Math.min(...cpu) / Math.min(...other)).toPrecision(3));
 }
