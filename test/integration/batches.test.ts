@@ -170,6 +170,15 @@ describe('a batch of the openai SDK', () => {
     expect(await ledger()).toHaveLength(before);
   });
 
+  it('keeps no more of a wrong line than shows which it is', async () => {
+    const long = '\u0001'.repeat(512);
+    const lines = Array.from({ length: 101 }, () => chatLine(long, 'Hi.'));
+    const { errors } = await untilBatch(openai, (await submit(openai, lines)).id);
+    expect(errors?.data).toHaveLength(100);
+    expect(Math.max(...(errors?.data ?? []).map(({ message = '' }) => message.length))).toBeLessThanOrEqual(300);
+    expect(errors?.data?.[0]?.message).toContain('is that of an earlier line, too.');
+  });
+
   it('that is cancelled keeps its results so far, and has a line for each other request', async () => {
     const quick = Array.from({ length: 4 }, (_, at) => chatLine(`quick-${at}`, 'Hi.'));
     const slow = slowLines(40, 60_000);

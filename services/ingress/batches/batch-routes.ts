@@ -14,6 +14,8 @@ import { sendContent } from '../files/send-content.ts';
 import { refuseMethod } from '../http/answer-error.ts';
 import type { KeyedHandler } from '../idempotency/handle-idempotently.ts';
 import { contextOf } from '../http/request-context.ts';
+import { sendJson } from '../http/send-json.ts';
+import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 import { createBatch, type CreateBatchParts } from './create-batch.ts';
 
 export interface BatchRoutesParts extends CreateBatchParts {
@@ -24,6 +26,7 @@ export interface BatchRoutesParts extends CreateBatchParts {
     assertIntact: () => void;
   };
   batches: Batches;
+  unreadOutputs: UnreadOutputs;
   /** URL at which people reach the router; if undefined, the URL of each request is used. */
   publicUrl: string | undefined;
   log: Logger;
@@ -69,13 +72,13 @@ export function addBatchRoutes(
     const pageRequest = format.readPage(request.query);
     const page = await batches.list(findOwner(response), api.segment, pageRequest);
     if (!page) throw format.notFound(pageRequest.after ?? pageRequest.before ?? '');
-    response.json(format.list(page.batches, page.hasMore, baseUrl(request)));
+    sendJson(response, format.list(page.batches, page.hasMore, baseUrl(request)), parts.unreadOutputs);
   });
   router.all(path, refuseMethod('GET', 'HEAD', 'POST'));
 
   const batchPath = `${path}/:id`;
   router.get(batchPath, async (request, response) => {
-    response.json(format.show(await findBatch(request, response), baseUrl(request)));
+    sendJson(response, format.show(await findBatch(request, response), baseUrl(request)), parts.unreadOutputs);
   });
   const cancel = handleKeyed('unread', async (request, response) => {
     const { id } = await findBatch(request, response);

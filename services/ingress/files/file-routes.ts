@@ -8,6 +8,8 @@ import { refuseMethod } from '../http/answer-error.ts';
 import type { HeldBodies } from '../http/held-bodies.ts';
 import type { KeyedHandler } from '../idempotency/handle-idempotently.ts';
 import { contextOf } from '../http/request-context.ts';
+import { sendJson } from '../http/send-json.ts';
+import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 import { receiveForm } from './receive-form.ts';
 import { sendContent } from './send-content.ts';
 
@@ -20,6 +22,7 @@ const maxNameLength = 255;
 export interface FileRoutesParts {
   files: Pick<Files, 'receive' | 'find' | 'list' | 'read' | 'delete'>;
   heldBodies: HeldBodies;
+  unreadOutputs: UnreadOutputs;
   /** Whether the time to drain is over and the process is about to exit. */
   isEnding: () => boolean;
   /** Milliseconds without progress after which a client that sends or reads nothing is disconnected. */
@@ -58,7 +61,7 @@ export function addFileRoutes(
   });
   router.post(path, create);
   router.get(path, async (request, response) => {
-    response.json(await list(request, findOwner(response), format, files));
+    sendJson(response, await list(request, findOwner(response), format, files), parts.unreadOutputs);
   });
   router.all(path, refuseMethod('GET', 'HEAD', 'POST'));
   router.get(`${path}/:id`, async (request, response) => {

@@ -9,7 +9,7 @@ import { table } from '../report/table.ts';
 import { computeCosts, costNames, findRisen, keepLower, keptCostsFile, readKeptCosts, tolerance } from './costs.ts';
 
 /** The warm-up is long enough for V8 to have compiled what runs often. */
-const plan = { ...fullPeerPlan, rounds: 5, seconds: 2, warmUpSeconds: 4 };
+const plan = { ...fullPeerPlan, rounds: 8, seconds: 2, warmUpSeconds: 4 };
 
 const cells = [
   loadCell({
@@ -23,7 +23,7 @@ const cells = [
 ];
 
 /**
- * `npm run bench -- --cost`: measures what a request and a stream cost beside the bare proxy, in about 100 seconds. `--update` keeps costs
+ * `npm run bench -- --cost`: measures what a request and a stream cost beside the bare proxy, in two minutes. `--update` keeps costs
  * that are lower than the kept ones.
  * @returns whether no cost has risen
  */
