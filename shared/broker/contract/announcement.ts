@@ -85,6 +85,12 @@ const modelSchema = z.object({
 /** A JSON object that is not nested too deeply: lists of tools contain the object again, as JSON. */
 const jsonObject = z.record(z.string(), z.unknown()).refine((value) => !nestsTooDeeply(value as JsonObject));
 
+/** Milliseconds since 1970 that a `Date` can have. */
+const timestamp = z.number().min(0).max(8.64e15);
+
+/** Maximum features in a list of those that models do not take. Each model of an announcement may refer to the same list. */
+const maxLacks = 100;
+
 const toolSchema = z.object({
   name: announcedName,
   /** The name that the tool's MCP server uses, if that name is not valid in all formats. Clients can call the tool by either name. */
@@ -125,7 +131,7 @@ const announcementSchema = z.object({
   /**
    * The lists of features to which the models' `lacks` refer. Models share a list, because most models of a worker lack the same features.
    */
-  lackLists: z.array(z.array(z.string())).optional().catch(undefined),
+  lackLists: z.array(z.array(z.string().max(64)).max(maxLacks)).optional().catch(undefined),
   tools: unparsedList.default([]),
   /** Client formats in which the worker answers; it never gets jobs of other formats. */
   formats: z.array(announcedName),
@@ -145,7 +151,7 @@ const announcementSchema = z.object({
    */
   reason: announcedText(100).optional().catch(undefined),
   /** When the worker takes jobs again, if that is known. Absent while the worker takes jobs. */
-  resumesAt: z.number().optional().catch(undefined),
+  resumesAt: timestamp.optional().catch(undefined),
   /** The subject in the worker's inbox to which offers of its pool's jobs are sent. Absent if the worker takes no offers. */
   offersAt: z
     .string()
@@ -156,7 +162,7 @@ const announcementSchema = z.object({
   host: announcedText(255).optional(),
   /** The version of the worker's release, for people. */
   version: announcedText(100),
-  startedAt: z.number(),
+  startedAt: timestamp,
   /** The digest of everything but `busy`, see `computeDigest`. Short heartbeats repeat the digest. Absent before `Heartbeat` adds it. */
   digest: z
     .string()
