@@ -91,13 +91,21 @@ const timestamp = z.number().min(0).max(8.64e15);
 /** Maximum features in a list of those that models do not take. Each model of an announcement may refer to the same list. */
 const maxLacks = 100;
 
+/** Whether a schema is one that MCP clients accept for the arguments of a tool. They refuse a whole list for one that is not. */
+function isObjectSchema({ type, properties, required }: Record<string, unknown>): boolean {
+  const isRecord = properties === undefined || (typeof properties === 'object' && !Array.isArray(properties));
+  const areNames =
+    required === undefined || (Array.isArray(required) && required.every((each) => typeof each === 'string'));
+  return type === 'object' && properties !== null && isRecord && areNames;
+}
+
 const toolSchema = z.object({
   name: announcedName,
   /** The name that the tool's MCP server uses, if that name is not valid in all formats. Clients can call the tool by either name. */
   givenName: announcedName.optional().catch(undefined),
   title: announcedText(200).optional().catch(undefined),
   description: z.string(),
-  inputSchema: jsonObject,
+  inputSchema: jsonObject.refine(isObjectSchema),
   /** JSON Schema of `structuredContent`, of type object. */
   outputSchema: jsonObject.optional().catch(undefined),
   /** The MCP server's annotations on the tool's effects (Model Context Protocol, "Tool annotations"). They are hints, not guarantees. */
@@ -131,7 +139,10 @@ const announcementSchema = z.object({
   /**
    * The lists of features to which the models' `lacks` refer. Models share a list, because most models of a worker lack the same features.
    */
-  lackLists: z.array(z.array(z.string().max(64)).max(maxLacks)).optional().catch(undefined),
+  lackLists: z
+    .array(z.array(z.string().max(64)).max(maxLacks))
+    .optional()
+    .catch(undefined),
   tools: unparsedList.default([]),
   /** Client formats in which the worker answers; it never gets jobs of other formats. */
   formats: z.array(announcedName),

@@ -80,7 +80,7 @@ describe('messages of the broker contract', () => {
   });
 
   it('carry the content of MCP servers without the kinds that only a later release has', () => {
-    const tool = { name: 'find', description: '', inputSchema: {}, server: 'wiki' };
+    const tool = { name: 'find', description: '', inputSchema: { type: 'object' }, server: 'wiki' };
     const content = { ...tool, name: 'wiki/*', passes: ['resources' as const] };
     const announcement = announcementOf({ tier: 'tools', tools: [tool, content] });
     const payload = encodeAnnouncement(announcement);
@@ -105,7 +105,7 @@ describe('messages of the broker contract', () => {
     const harmful = [...strange, '__proto__', 'constructor', 'm'.repeat(257), ''];
     const fine = ['hf.co/unsloth/Qwen3-8B-GGUF:Q4_K_M', 'C:\\models\\My Model.gguf', 'modèle-é', 'm'.repeat(256)];
     const models = [...harmful, ...fine].map((id) => ({ id, capabilities: [] }));
-    const tools = [...harmful, ...fine].map((name) => ({ name, description: 'one\ntwo', inputSchema: {} }));
+    const tools = [...harmful, ...fine].map((name) => ({ name, description: 'one\ntwo', inputSchema: { type: 'object' } }));
     const payload = JSON.stringify({ ...announcementOf(), models, tools });
     const read = decodeAnnouncement(Buffer.from(payload));
     expect(read?.models.map(({ id }) => id)).toEqual(fine);
@@ -114,7 +114,7 @@ describe('messages of the broker contract', () => {
 
   it('remove control characters from texts for people and cut long ones', () => {
     const escape = '\u001b[31mred\n';
-    const tool = { name: 't', title: escape, description: '', inputSchema: {} };
+    const tool = { name: 't', title: escape, description: '', inputSchema: { type: 'object' } };
     const facts = { host: escape.repeat(100), version: escape, reason: escape, tools: [tool] };
     const read = decodeAnnouncement(Buffer.from(encodeAnnouncement(announcementOf(facts))));
     expect(read).toMatchObject({ version: '[31mred', reason: '[31mred', tools: [{ title: '[31mred' }] });
@@ -132,6 +132,17 @@ describe('messages of the broker contract', () => {
     const deep = `${'{"a":'.repeat(600)}1${'}'.repeat(600)}`;
     expect(decodeAnnouncement(Buffer.from(payload.replace('{"x":7}', deep)))?.tools).toEqual([]);
     expect(decodeAnnouncement(Buffer.from(payload.replace('{"x":7}', nested)))).toBeUndefined();
+  });
+
+  it('drop long lists of missing features, which each model would repeat, and are refused with an impossible start time', () => {
+    const features = Array.from({ length: 101 }, (_, at) => `feature-${at}`);
+    const models = [{ id: 'a', capabilities: [], lacks: features }];
+    const payload = encodeAnnouncement(announcementOf({ tier: 'cloud', models }));
+    expect(decodeAnnouncement(Buffer.from(payload))?.models).toEqual([{ id: 'a', capabilities: [] }]);
+    for (const startedAt of [1e300, -1e300]) {
+      const odd = encodeAnnouncement({ ...announcementOf({ tier: 'cloud', models: [] }), startedAt });
+      expect(decodeAnnouncement(Buffer.from(odd))).toBeUndefined();
+    }
   });
 
   it('are refused completely if an announcement is too large or has too many values', () => {
