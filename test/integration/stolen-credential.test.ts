@@ -337,7 +337,8 @@ describe("a thief of a worker's credential", () => {
     const response = await ask({ model, messages: [{ role: 'user', content: 'A secret.' }] });
     expect(await response.json()).toEqual({ forged: true });
     expect(response.headers.get('x-rtr-worker')).toBe(`gpu.${id}`);
-    expect(seen).toEqual([expect.stringMatching(/^sharer read .*A secret\./)]);
+    // A late answer may be followed by a second offer.
+    expect([...new Set(seen)]).toEqual([expect.stringMatching(/^sharer read .*A secret\./)]);
   });
 
   it('is disconnected at once when the credential is revoked', async () => {

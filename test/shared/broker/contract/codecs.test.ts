@@ -105,7 +105,11 @@ describe('messages of the broker contract', () => {
     const harmful = [...strange, '__proto__', 'constructor', 'm'.repeat(257), ''];
     const fine = ['hf.co/unsloth/Qwen3-8B-GGUF:Q4_K_M', 'C:\\models\\My Model.gguf', 'modèle-é', 'm'.repeat(256)];
     const models = [...harmful, ...fine].map((id) => ({ id, capabilities: [] }));
-    const tools = [...harmful, ...fine].map((name) => ({ name, description: 'one\ntwo', inputSchema: { type: 'object' } }));
+    const tools = [...harmful, ...fine].map((name) => ({
+      name,
+      description: 'one\ntwo',
+      inputSchema: { type: 'object' },
+    }));
     const payload = JSON.stringify({ ...announcementOf(), models, tools });
     const read = decodeAnnouncement(Buffer.from(payload));
     expect(read?.models.map(({ id }) => id)).toEqual(fine);
