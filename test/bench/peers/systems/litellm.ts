@@ -7,7 +7,7 @@ import { installOnce } from '../../../helpers/processes/install-once.ts';
 import { Program } from './program.ts';
 import { headersOf, hungAfterMs, paths, type StartOptions, type SystemKind } from './system.ts';
 
-const version = '1.106.2';
+const version = '1.108.7';
 const key = 'sk-bench';
 let home = '';
 

@@ -46,7 +46,7 @@ export interface SystemKind {
   start(options: StartOptions): Promise<System>;
 }
 
-export const systemNames = ['direct', 'nginx', 'express', 'portkey', 'litellm', 'rtr'] as const;
+export const systemNames = ['direct', 'nginx', 'express', 'portkey', 'litellm', 'smg', 'rtr'] as const;
 export type SystemName = (typeof systemNames)[number];
 
 /** Milliseconds without a first byte after which a system with several upstreams must use another one. */

@@ -4,9 +4,10 @@ import { litellm } from './litellm.ts';
 import { nginx } from './nginx.ts';
 import { portkey } from './portkey.ts';
 import { rtr } from './rtr.ts';
+import { smg } from './smg.ts';
 import type { SystemKind } from './system.ts';
 
-export const systems: readonly SystemKind[] = [direct, nginx, express, portkey, litellm, rtr];
+export const systems: readonly SystemKind[] = [direct, nginx, express, portkey, litellm, smg, rtr];
 
 /** Systems that the documentation names as not compared, and why. */
 export const notCompared: readonly { title: string; why: string }[] = [
