@@ -22,9 +22,15 @@ describe('the ratios', () => {
     expect(ratioOf(results, 'CPU, 32 at a time, ÷ bare proxy')).toBeCloseTo(2);
   });
 
-  it('leave out the time of the upstream itself, where they compare added time', () => {
-    const results = resultsWith('image', 'p50', { rtr: [32], express: [12], direct: [2] });
-    expect(ratioOf(results, 'time added by 1 MiB image, p50, ÷ bare proxy')).toBeCloseTo(3);
+  it('compare medians of two cells', () => {
+    const results = resultsWith('whole-32', 'cpu', { rtr: [0.2] });
+    results.cells.push(...resultsWith('messages-chat', 'cpu', { rtr: [0.25] }).cells);
+    expect(ratioOf(results, 'CPU, messages client of a chat upstream, ÷ chat client')).toBeCloseTo(1.25);
+  });
+
+  it('compare keys with limits with one without', () => {
+    const results = resultsWith('whole-32', 'cpu', { rtr: [0.2], 'rtr, limited key and team': [0.3] });
+    expect(ratioOf(results, 'CPU, limited key and team, ÷ without limits')).toBeCloseTo(1.5);
   });
 
   it('are the figure itself where there is nothing to compare with', () => {
@@ -33,7 +39,7 @@ describe('the ratios', () => {
   });
 
   it('are unknown where a side was not measured', () => {
-    expect(ratioOf(resultsWith('whole-32', 'cpu', { rtr: [1] }), 'CPU, 32 at a time, ÷ Portkey')).toBeUndefined();
+    expect(ratioOf(resultsWith('whole-32', 'cpu', { rtr: [1] }), 'CPU, 32 at a time, ÷ smg')).toBeUndefined();
   });
 });
 

@@ -7,8 +7,8 @@ export interface Route {
 }
 
 /**
- * Kind of key of a client: a key without limits, with limits of its own, or with limits of its own and of its team. A limit of concurrent
- * requests is counted in Redis for each request; other limits are not, while they are far from their ends.
+ * Kind of key of a client: a key without limits, with limits of its own, with limits of its own and of its team, or with limits of
+ * concurrent requests, too. All limits are far from their ends.
  */
 export type Access = 'unlimited' | 'limited key' | 'limited key and team' | 'limited key and team, concurrency too';
 
