@@ -88,8 +88,14 @@ const jsonObject = z.record(z.string(), z.unknown()).refine((value) => !nestsToo
 /** Milliseconds since 1970 that a `Date` can have. */
 const timestamp = z.number().min(0).max(8.64e15);
 
-/** Maximum features in a list of those that models do not take. Each model of an announcement may refer to the same list. */
-const maxLacks = 100;
+/** Maximum features in a list of those that models do not take; all client formats together have about fifty. */
+const maxFeatures = 100;
+const maxFeatureLength = 64;
+
+/** Bounds a list of features, because each model of an announcement may refer to the same list. */
+function boundFeatures(names: readonly string[]): string[] {
+  return names.filter(({ length }) => length <= maxFeatureLength).slice(0, maxFeatures);
+}
 
 /** Whether a schema is one that MCP clients accept for the arguments of a tool. They refuse a whole list for one that is not. */
 function isObjectSchema({ type, properties, required }: Record<string, unknown>): boolean {
@@ -139,10 +145,7 @@ const announcementSchema = z.object({
   /**
    * The lists of features to which the models' `lacks` refer. Models share a list, because most models of a worker lack the same features.
    */
-  lackLists: z
-    .array(z.array(z.string().max(64)).max(maxLacks))
-    .optional()
-    .catch(undefined),
+  lackLists: z.array(z.array(z.string()).transform(boundFeatures)).optional().catch(undefined),
   tools: unparsedList.default([]),
   /** Client formats in which the worker answers; it never gets jobs of other formats. */
   formats: z.array(announcedName),

@@ -32,17 +32,19 @@ export function computePoolDigest({
   contract = ownContract,
 }: PoolTraits): string {
   const { oldest, newest } = contract;
+  // Many models may have the same list.
+  const writtenLists = new Map<readonly string[], string>();
+  const writeList = (list: readonly string[]): string => {
+    const text = writtenLists.get(list) ?? JSON.stringify([...list].sort());
+    writtenLists.set(list, text);
+    return text;
+  };
   const entries = [
-    ...models.map(({ id, capabilities, contextWindow, maxOutput, operations, lacks = [] }) =>
-      JSON.stringify([
-        id,
-        [...capabilities].sort(),
-        contextWindow,
-        maxOutput,
-        ...(operations ? [operations] : []),
-        ...(lacks.length > 0 ? [{ lacks: [...lacks].sort() }] : []),
-      ]),
-    ),
+    ...models.map(({ id, capabilities, contextWindow, maxOutput, operations, lacks = [] }) => {
+      const facts = [id, [...capabilities].sort(), contextWindow, maxOutput, ...(operations ? [operations] : [])];
+      const text = JSON.stringify(facts);
+      return lacks.length > 0 ? `${text.slice(0, -1)},{"lacks":${writeList(lacks)}}]` : text;
+    }),
     ...tools.map(({ name, description, inputSchema, server, givenName, title, ...others }) => {
       const { outputSchema, annotations, passes } = others;
       const details = JSON.stringify({ givenName, title, outputSchema, annotations, passes });

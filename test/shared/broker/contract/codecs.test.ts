@@ -138,11 +138,12 @@ describe('messages of the broker contract', () => {
     expect(decodeAnnouncement(Buffer.from(payload.replace('{"x":7}', nested)))).toBeUndefined();
   });
 
-  it('drop long lists of missing features, which each model would repeat, and are refused with an impossible start time', () => {
+  it('keep a hundred missing features, which each model may repeat, and are refused with an impossible start time', () => {
     const features = Array.from({ length: 101 }, (_, at) => `feature-${at}`);
-    const models = [{ id: 'a', capabilities: [], lacks: features }];
+    const models = [{ id: 'a', capabilities: [], lacks: ['x'.repeat(65), ...features] }];
     const payload = encodeAnnouncement(announcementOf({ tier: 'cloud', models }));
-    expect(decodeAnnouncement(Buffer.from(payload))?.models).toEqual([{ id: 'a', capabilities: [] }]);
+    const kept = [{ id: 'a', capabilities: [], lacks: features.slice(0, 100) }];
+    expect(decodeAnnouncement(Buffer.from(payload))?.models).toEqual(kept);
     for (const startedAt of [1e300, -1e300]) {
       const odd = encodeAnnouncement({ ...announcementOf({ tier: 'cloud', models: [] }), startedAt });
       expect(decodeAnnouncement(Buffer.from(odd))).toBeUndefined();
