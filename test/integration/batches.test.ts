@@ -176,7 +176,7 @@ describe('a batch of the openai SDK', () => {
     const { errors } = await untilBatch(openai, (await submit(openai, lines)).id);
     expect(errors?.data).toHaveLength(100);
     expect(Math.max(...(errors?.data ?? []).map(({ message = '' }) => message.length))).toBeLessThanOrEqual(300);
-    expect(errors?.data?.[0]?.message).toContain('is that of an earlier line, too.');
+    expect(errors?.data?.[0]?.message).toMatch(/^An earlier line has the same custom_id: "\\u0001.*…$/);
   });
 
   it('that is cancelled keeps its results so far, and has a line for each other request', async () => {

@@ -21,9 +21,8 @@ const bytesPerSlice = 8 * 1024 * 1024;
 /** Largest number of problems in the record of a batch. Validation stops when it has found this many. */
 const maxProblems = 100;
 
-/** Largest length of the message of a problem, and of an id in it. They may quote what the client has sent. */
+/** Largest length of the message of a problem, which may quote what the client has sent. */
 const maxMessageLength = 300;
-const maxShownId = 32;
 
 const inputGoneProblem: BatchProblem = {
   code: 'not_found',
@@ -124,7 +123,7 @@ async function checkLine(
     // A long id is replaced by its hash, because a hundred thousand ids may be in memory at once.
     const shortId = customId.length <= 64 ? customId : hash('sha256', customId, 'base64');
     if (ids.has(shortId)) {
-      const message = `The custom_id ${JSON.stringify(customId.slice(0, maxShownId))} is that of an earlier line, too.`;
+      const message = shorten(`An earlier line has the same custom_id: ${JSON.stringify(customId)}`);
       return { code: 'duplicate_custom_id', message, param: 'custom_id' };
     }
     ids.add(shortId);
@@ -139,7 +138,11 @@ async function checkLine(
 }
 
 function toProblem({ code, message, param }: RouterError): BatchProblem {
-  return { code, message: message.slice(0, maxMessageLength), ...(param !== undefined && { param }) };
+  return { code, message: shorten(message), ...(param !== undefined && { param }) };
+}
+
+function shorten(message: string): string {
+  return message.length <= maxMessageLength ? message : `${message.slice(0, maxMessageLength - 1)}…`;
 }
 
 function modelOf({ model }: JsonObject): string | undefined {
