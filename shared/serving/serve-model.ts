@@ -71,13 +71,16 @@ export async function serveModel(
   const body = client.withDefaults(defaults);
   const maxOutput = findOutputLimit(parameters, model);
   const isCount = operation === 'count_tokens';
+  const job = createModelJob(parts, request, options, caller, lanes);
+  const splitting =
+    divisible && options.isWhole !== true ? createSplitDispatcher(dispatcher, divisible, defaults) : undefined;
+  // From here on, nothing may throw before `runJob`, which releases the reservation if the job cannot begin.
   let reservation: Reservation | undefined;
   // A key without limits needs no call to Redis.
   if (caller.identity.limits.length > 0) {
     const amount = isCount ? zeroAmount : estimateAmount({ needs, maxOutput, units }, lanes.findPlacements(), priceOf);
     reservation = await reserve(limits, caller, amount);
   }
-  const job = createModelJob(parts, request, options, caller, lanes);
   const turn = isCount ? undefined : sentFor.turn;
   const { purpose } = sentFor;
   const bounds = { needs, maxOutput, units, bodyBytes: body.length };
@@ -88,8 +91,6 @@ export async function serveModel(
     if (report.end) report.end.usage = usage;
     record({ origin: caller, format, operation, asked: name, purpose, turn, report, usage, reservation: reserved });
   };
-  const splitting =
-    divisible && options.isWhole !== true ? createSplitDispatcher(dispatcher, divisible, defaults) : undefined;
   if (splitting) return runJob(splitting, job, body, sink, caller, reservation, onEnd);
   if (!job.stream || operation !== 'generate' || model.kind === 'auto' || !model.hedge.includes(job.class))
     return runJob(dispatcher, job, body, sink, caller, reservation, onEnd);
