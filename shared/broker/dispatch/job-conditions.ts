@@ -18,7 +18,7 @@ export class JobConditions {
     return attempt?.isOffered === true && !attempt.isConfirmed;
   }
 
-  /** The client has got nothing, or the stream can continue on another worker. */
+  /** The client has got nothing, or the stream can continue on another worker. `mayMove` has further conditions. */
   canMove({ canMove }: Job): boolean {
     return canMove;
   }

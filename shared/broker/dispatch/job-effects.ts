@@ -123,7 +123,7 @@ export class JobEffects {
     this.#dependencies.link.requestFrames(job, now);
   }
 
-  /** Records that the worker has died with the job, unless the job ends for that reason anyway. */
+  /** Records that the worker has died with the job, see `WorkerDeaths`. */
   recordDeath(job: Job, _: JobEvent, now: number): void {
     if (job.attempt) this.#dependencies.deaths.record(job, job.attempt, now);
   }
@@ -140,7 +140,7 @@ export class JobEffects {
     const { lastFrameAt } = worker;
     checks.start(job, death, {
       isWanted: () => !job.isOver && job.attempt === attempt && worker.lastFrameAt === lastFrameAt,
-      isRefuted: () => !deaths.hasDeath(job),
+      isRefuted: () => !deaths.hasDeath(job, performance.now()),
       onVerdict: (hasDied) => {
         if (!hasDied) job.clearDeath();
         raise(job, hasDied ? { type: 'abandoned', error: deaths.countSecond(job, death, attempt) } : event);

@@ -25,7 +25,7 @@ export interface Rule<Event extends JobEvent = JobEvent> {
   to?: JobState;
   /** What is done then, in this order. */
   do?: readonly NameFor<Event, JobEffects>[];
-  /** The event as which it is handled from here on. */
+  /** The event as which it is handled then, after `do`: by that event's rules, whose conditions are tested anew. */
   as?: PlainEvent['type'] | (Event extends FailureEvent ? FailureEvent['type'] : never);
 }
 
@@ -90,7 +90,8 @@ export const jobLife: { readonly [Type in EventType]: readonly Rule<EventOf<Type
     { in: atWorker, if: ['mayMove'], to: 'queued', do: ['cancelAttempt', 'avoidWorker', 'loseAttempt', 'place'] },
     { in: atWorker, to: 'failed', do: ['cancelAttempt', 'fail'] },
   ],
-  // A second death ends the job, because both workers may have died of it. Before, it is checked whether the first worker is dead.
+  // A second death ends the job, because both workers may have died of it. Before, it is checked whether the first worker is dead. That comes
+  // before `neverHadJob`: a request that has killed a worker may kill the next one before that confirms the offer.
   workerDied: [
     { in: atWorker, if: ['canMove', 'hasEarlierDeath'], do: ['checkEarlierDeath'] },
     { in: claimed, if: ['neverHadJob'], as: 'offerRefused' },

@@ -40,7 +40,7 @@ export class WorkerDeaths {
    * silent, may return. Its heartbeats then show that it lived after the recorded time. And a stream that has gone on for a while since has
    * not caused the death.
    */
-  hasDeath({ death, continuation }: Job, now = performance.now()): boolean {
+  hasDeath({ death, continuation }: Job, now: number): boolean {
     if (!death || continuation?.isCleared(now) === true) return false;
     const { id, announcement } = death.worker;
     const known = this.#workers.get(id);
