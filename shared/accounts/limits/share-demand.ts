@@ -32,8 +32,8 @@ export class ShareDemand {
   /** The average request in the last measured time that had requests. */
   #mean = zeroQuantity();
   #target = zeroQuantity();
-  /** The most requests that ran at once since the last `aim`. */
-  #mostRunning = 0;
+  /** The maximum of requests that ran at once since the last `aim`. */
+  #maxRunning = 0;
   #since: number;
   readonly #countsPlaces: boolean;
 
@@ -73,7 +73,7 @@ export class ShareDemand {
   /** @param running the number of requests that run already */
   note(amount: Amount, running: number): void {
     addTo(this.#demand, 1, amount);
-    this.#mostRunning = Math.max(this.#mostRunning, running + 1);
+    this.#maxRunning = Math.max(this.#maxRunning, running + 1);
   }
 
   /** Begins a new measurement if the current one began at least `afterMs` ago. */
@@ -94,12 +94,12 @@ export class ShareDemand {
       this.#target[name] = Math.min(maxTarget[name], Math.ceil(wanted));
     }
     // As many requests again as ran at once, but no more than begin within the time for which the share has room.
-    const places = Math.min(this.#target.requests, Math.max(minRequests, this.#mostRunning));
+    const places = Math.min(this.#target.requests, Math.max(minRequests, this.#maxRunning));
     this.#target.places = this.#countsPlaces ? places : 0;
     this.#mean.places = this.#countsPlaces ? 1 : 0;
     this.#since = now;
     this.#demand = zeroQuantity();
-    this.#mostRunning = 0;
+    this.#maxRunning = 0;
   }
 }
 

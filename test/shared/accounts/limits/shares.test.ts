@@ -71,26 +71,25 @@ describe('where limits are far', () => {
     expect(await node.keeper.reserve([key], rest)).toMatchObject({ granted: true });
   });
 
-  it('requests seldom ask Redis for a place among those that may run at once', async () => {
+  it('requests seldom ask Redis for a place among those that may run at once, and each has one', async () => {
     const { node, use } = await start();
     const party = keyWith({ concurrentRequests: 2_000 });
     await warm(node, [party], nothing);
     const before = node.runs();
-    let running = 0;
     await Promise.all(
       Array.from({ length: 20 }, async () => {
         for (let count = 0; count < 40; count++) {
           const verdict = await node.keeper.reserve([party], nothing);
-          running += 1;
           await pause(5);
-          expect((await use(party)).active).toBeGreaterThanOrEqual(running);
-          running -= 1;
           if (verdict.granted) verdict.reservation.release();
         }
       }),
     );
     // Without a share there are two for each of the 800.
     expect(node.runs() - before).toBeLessThan(400);
+    const running = await Promise.all(Array.from({ length: 20 }, () => node.keeper.reserve([party], nothing)));
+    expect((await use(party)).active).toBeGreaterThanOrEqual(20);
+    for (const verdict of running) if (verdict.granted) verdict.reservation.release();
     await until(async () => expect((await use(party)).active).toBe(0));
   });
 
@@ -108,11 +107,11 @@ it('many nodes run no more requests at once than a limit allows, and as many', a
   const { addNode } = await start();
   const nodes = await Promise.all(Array.from({ length: 3 }, addNode));
   const party = [keyWith({ concurrentRequests: 120 })];
-  const until = performance.now() + 2_500;
+  let endsAt = Number.POSITIVE_INFINITY;
   let running = 0;
   let most = 0;
   const client = async ({ keeper }: LimitNode): Promise<void> => {
-    while (performance.now() < until) {
+    while (performance.now() < endsAt) {
       const verdict = await keeper.reserve(party, nothing);
       if (!verdict.granted) {
         await pause(5);
@@ -127,12 +126,12 @@ it('many nodes run no more requests at once than a limit allows, and as many', a
   };
   // First far from the limit, so that all have shares, and then beyond it.
   const few = nodes.flatMap((node) => Array.from({ length: 10 }, () => client(node)));
-  await pause(1_000);
-  expect(nodes.every((node) => node.reports().length > 0)).toBe(true);
+  await until(() => nodes.every((node) => node.reports().length > 0));
   const many = nodes.flatMap((node) => Array.from({ length: 50 }, () => client(node)));
+  await until(() => most >= 115);
+  endsAt = performance.now() + 1_000;
   await Promise.all([...few, ...many]);
   expect(most).toBeLessThanOrEqual(120);
-  expect(most).toBeGreaterThanOrEqual(115);
 });
 
 it('many nodes use a budget up to the last token, and no further', async () => {
