@@ -16,7 +16,7 @@ const settings = {
 
 /** Long tests that measure, or take the whole machine. */
 const alone = [
-  'test/long/{chaos,cost,key-verifier-flood}.test.ts',
+  'test/long/{bench,chaos,cost,key-verifier-flood}.test.ts',
   'test/long/batches/{live-requests,live-tail}.test.ts',
   'test/long/broker/{many,slow-worker}.test.ts',
   'test/long/ingress/{hard-times,idempotent-requests,sick-engine,stopped-ingress,unread-clients}.test.ts',
