@@ -20,7 +20,11 @@ export interface BatchesBounds {
   maxOpen: number;
   /** Milliseconds for which a batch is kept after the time at which it expires. */
   keepMs: number;
+  /** Maximum of batches of one owner and API. Beyond it, each new batch removes the oldest one that is over. Default 1,000. */
+  maxKept?: number;
 }
+
+const maxKeptByDefault = 1_000;
 
 export interface BatchPage {
   batches: BatchRecord[];
@@ -71,7 +75,17 @@ export class Batches {
   async create(batch: NewBatch): Promise<BatchRecord> {
     const { id, owner, api, createdAt, expiresAt } = batch;
     const fields = toStoredFields({ ...batch, state: 'validating' });
-    const args = { prefix: this.#prefix, id, owner, api, createdAt, expiresAt, fields, ...this.#bounds };
+    const args = {
+      prefix: this.#prefix,
+      id,
+      owner,
+      api,
+      createdAt,
+      expiresAt,
+      fields,
+      maxKept: maxKeptByDefault,
+      ...this.#bounds,
+    };
     if ((await create.run(this.#redis, { args })) !== 1) throw tooManyBatchesError(this.#bounds);
     return batchRecordSchema.parse(fields);
   }

@@ -20,10 +20,10 @@ const keys = new OwnerKeys(() => [randomBytes(32)]);
 const hourMs = 3_600_000;
 const slice = { id: 'batch_1', slice: 0 };
 
-async function open(maxOpen = 10) {
+async function open(maxOpen = 10, maxKept = 100) {
   const opened = await openKeyStore();
   const { redis, prefix, noteUnreadable: report } = opened;
-  const bounds = { maxOpen, keepMs: hourMs };
+  const bounds = { maxOpen, keepMs: hourMs, maxKept };
   const sealer = keys.storeSealer('ada') as Sealer;
   const { ledger, reader } = await openLedger({}, opened);
   const files = new FileRecords(redis, prefix, { bounds: { ownerBytes: 1_000, totalBytes: 1_000 }, report });
@@ -75,6 +75,20 @@ async function running(lines: number) {
   expect(await work.move('batch_1', { from: 'validating', to: 'running', fields, timed: 'runningAt' })).toBe(true);
   return opened;
 }
+
+it('an owner keeps a bounded number of batches: a new one removes the oldest that is over, and none that is not', async () => {
+  const { batches, work, fail, redis, prefix } = await open(10, 3);
+  const create = (number: number) => batches.create(batch(`batch_${number}`, { createdAt: Date.now() + number }));
+  for (const number of [1, 2, 3, 4]) await create(number);
+  const ids = async () => (await batches.list('ada', 'openai', { limit: 10 }))?.batches.map(({ id }) => id);
+  // None is over.
+  expect(await ids()).toEqual(['batch_4', 'batch_3', 'batch_2', 'batch_1']);
+  for (const number of [2, 3]) await fail(`batch_${number}`, 'validating');
+  await create(5);
+  expect(await ids()).toEqual(['batch_5', 'batch_4', 'batch_1']);
+  expect(await work.find('batch_2')).toBeUndefined();
+  expect(await redis.keys(`${prefix}batch*batch_3*`)).toEqual([]);
+});
 
 describe('a line', () => {
   it('that two runners execute at the same time is recorded, counted and charged once', async () => {
