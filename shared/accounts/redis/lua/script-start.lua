@@ -26,12 +26,23 @@ end
 -- events. Reads at most `most` entries, and no further entries after `maxBytes` bytes. For each entry, calls `call` with the number of its
 -- last event and its events.
 local function eachAfter(stream, after, most, maxBytes, call)
-  local bytes = 0
-  for _, entry in ipairs(redis.call('XRANGE', stream, whole(after + 2), '+', 'COUNT', most)) do
-    call(tonumber(string.match(entry[1], '^%d+')) - 1, entry[2][2])
-    bytes = bytes + #entry[2][2]
-    if bytes >= maxBytes then
-      break
+  local bytes, read, from = 0, 0, whole(after + 2)
+  -- XRANGE copies whole entries, which may be large: it reads a few at first, and then as many as fit by their mean size.
+  local count = 2
+  while read < most and bytes < maxBytes do
+    local entries = redis.call('XRANGE', stream, from, '+', 'COUNT', math.min(count, most - read))
+    for _, entry in ipairs(entries) do
+      call(tonumber(string.match(entry[1], '^%d+')) - 1, entry[2][2])
+      bytes = bytes + #entry[2][2]
+      read = read + 1
+      from = '(' .. entry[1]
+      if bytes >= maxBytes then
+        return
+      end
     end
+    if #entries < count then
+      return
+    end
+    count = math.max(1, math.min(50, math.ceil((maxBytes - bytes) * read / math.max(1, bytes))))
   end
 end
