@@ -56,23 +56,23 @@ export class LivePools {
 
   /** Whether any worker serves this model, or has served it since this dispatcher started. */
   isKnownModel(id: string): boolean {
-    if (this.#lostModels.has(id)) return true;
-    for (const pool of this.#pools.values()) if (pool.models.some((model) => model.id === id)) return true;
-    return false;
+    for (const pool of this.#pools.values()) if (servesModel(pool, id)) return true;
+    return this.#lostModels.has(id) || this.#wasJustLost((pool) => servesModel(pool, id));
   }
 
   /** Returns the tiers whose workers serve this model, or have served it since this dispatcher started. */
   tiersOf(id: string): ReadonlySet<Tier> {
     const tiers = new Set(this.#lostModels.tiersOf(id));
-    for (const pool of this.#pools.values()) if (pool.models.some((model) => model.id === id)) tiers.add(pool.tier);
+    for (const pool of this.#pools.values()) if (servesModel(pool, id)) tiers.add(pool.tier);
+    for (const { pool } of this.#lostPools.values()) if (servesModel(pool, id)) tiers.add(pool.tier);
     return tiers;
   }
 
   /** Whether any worker has a tool with this name, or has had one since this dispatcher started. */
   isKnownTool(name: string): boolean {
-    if (this.#lostTools.has(name)) return true;
-    for (const pool of this.#pools.values()) if (pool.tools.some((tool) => hasToolName(tool, name))) return true;
-    return false;
+    const hasTool = ({ tools }: LivePool): boolean => tools.some((tool) => hasToolName(tool, name));
+    for (const pool of this.#pools.values()) if (hasTool(pool)) return true;
+    return this.#lostTools.has(name) || this.#wasJustLost(hasTool);
   }
 
   /**
@@ -118,6 +118,12 @@ export class LivePools {
     }
   }
 
+  /** Whether a pool was just lost. Workers of another credential may have pushed its names out of the lost names, which all share. */
+  #wasJustLost(isWanted: (pool: LivePool) => boolean): boolean {
+    for (const { pool } of this.#lostPools.values()) if (isWanted(pool)) return true;
+    return false;
+  }
+
   /** Drops the oldest lost pools of a credential that has too many, so that workers that come, change and go cannot fill the memory. */
   #dropOldestLost(credentialName: string): void {
     let leftBytes = maxLostBytes;
@@ -127,4 +133,8 @@ export class LivePools {
       if (leftBytes < 0) this.#lostPools.delete(key);
     }
   }
+}
+
+function servesModel({ models }: LivePool, id: string): boolean {
+  return models.some((model) => model.id === id);
 }

@@ -29,3 +29,29 @@ it('remembers the newest lost pools of an owner, and those of all others', () =>
   change(pools, openCredentialName, 2_000, 100);
   expect(lostOf(pools, openCredentialName)).toHaveLength(2_000);
 });
+
+it('still knows what a pool served that was just lost, however many names workers of another credential lose', () => {
+  const pools = new LivePools(ownContract);
+  const lose = (owner: string, models: string[], tools: string[] = []): void => {
+    const address = { tier: 'gpu', credentialName: owner, worker: 'w' } as const;
+    const announcement = announcementOf({
+      pool: owner,
+      models: models.map((id) => ({ id, capabilities: [] })),
+      tools: tools.map((name) => ({ name, description: '', inputSchema: { type: 'object' } })),
+    });
+    const pool = pools.getOrCreatePool(pools.computeKey(announcement), announcement);
+    pools.removeWorker({ address, pool, announcementBytes: Buffer.alloc(100) } as unknown as LiveWorker);
+  };
+  lose('ann', ['demo'], ['add']);
+  lose(
+    'joe',
+    Array.from({ length: 1_500 }, (_, at) => `m${at}`),
+    Array.from({ length: 1_500 }, (_, at) => `t${at}`),
+  );
+  expect([pools.isKnownModel('demo'), pools.isKnownTool('add'), pools.isKnownModel('other')]).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  expect([...pools.tiersOf('demo')]).toEqual(['gpu']);
+});
