@@ -251,11 +251,7 @@ await runService(async (environment, releases) => {
     files: {
       files,
       sendFile: (request, response, file) =>
-        sendContent(request, response, {
-          file,
-          read: (range, signal) => files.read(file, range, signal),
-          timeoutMs: config.BODY_TIMEOUT_MS,
-        }),
+        sendContent(request, response, file, { files, unreadOutputs, bodyTimeoutMs: config.BODY_TIMEOUT_MS }),
     },
     background: jobs,
     authority: authorityFolder === undefined ? undefined : { folder: authorityFolder, natsUrl: config.NATS_URL },

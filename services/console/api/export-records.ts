@@ -1,5 +1,5 @@
-import { once } from 'node:events';
 import type { Response } from 'express';
+import { waitForDrain } from '#shared/core/wait-for-drain.ts';
 
 /** The number of records that are read, given the names of their people and keys, and written together, unless a file sets another one. */
 const defaultRecordsAtOnce = 200;
@@ -47,7 +47,7 @@ export async function exportRecords<Stored, Answer>(
     }
     hasBegun = true;
     if (response.destroyed || response.write(text)) return;
-    await waitForDrain(response);
+    await waitForDrain(response, stalledMs);
   };
   const flush = async (batch: readonly Stored[]): Promise<void> => {
     let text = hasBegun ? '' : head;
@@ -68,18 +68,5 @@ export async function exportRecords<Stored, Answer>(
   } catch (error) {
     if (!hasBegun) throw error;
     response.destroy(error instanceof Error ? error : undefined);
-  }
-}
-
-/** Waits until a response accepts more data or is closed. Closes it when its client reads nothing for `stalledMs`. */
-async function waitForDrain(response: Response): Promise<void> {
-  const ended = new AbortController();
-  const { signal } = ended;
-  const timer = setTimeout(() => response.destroy(), stalledMs);
-  try {
-    await Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })]);
-  } finally {
-    clearTimeout(timer);
-    ended.abort();
   }
 }

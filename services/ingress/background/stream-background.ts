@@ -1,9 +1,9 @@
 import type { Response } from 'express';
 import type { EventPage } from '#shared/accounts/background-responses/background-responses.ts';
 import { RouterError } from '#shared/core/errors.ts';
+import { waitForDrain } from '#shared/core/wait-for-drain.ts';
 import type { BackgroundAnswers } from '#shared/formats/background-answers.ts';
 import { WakeSignal } from '../http/wake-signal.ts';
-import { waitForDrain } from '../http/wait-for-drain.ts';
 import { startEvents } from '../http/refuse.ts';
 import type { BackgroundParts } from './background-parts.ts';
 
@@ -73,7 +73,7 @@ export async function streamBackground(
       }
       if (events !== '') {
         writtenAt = performance.now();
-        if (!response.write(events)) await waitForDrain(response, unreadMs, gone.signal);
+        if (!response.write(events)) await waitForDrain(response, unreadMs);
       }
       if (read.isOver && last >= read.next - 1) {
         const end = read.isCancelled ? 'cancelled' : last >= read.next ? 'ahead' : undefined;

@@ -105,8 +105,7 @@ export function addBatchRoutes(
     const { id, owner, outputFile } = await findBatch(request, response);
     const file = outputFile === undefined ? undefined : await files.find(owner, outputFile);
     if (!file) throw new RouterError('not_found', `The batch ${id} has no results, or not yet.`);
-    const read: Parameters<typeof sendContent>[2]['read'] = (range, signal) => files.read(file, range, signal);
-    await sendContent(request, response, { file, read, timeoutMs: parts.bodyTimeoutMs });
+    await sendContent(request, response, file, parts);
   });
   router.all(`${batchPath}/results`, refuseMethod('GET', 'HEAD'));
 }

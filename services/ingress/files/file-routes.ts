@@ -44,7 +44,7 @@ export function addFileRoutes(
   handleKeyed: KeyedHandler,
 ): void {
   const { path } = format;
-  const { files, bodyTimeoutMs: timeoutMs } = parts;
+  const { files } = parts;
   const findOwner = (response: Response): string => {
     parts.store.assertIntact();
     return storeOwnerOf(contextOf(response).identity);
@@ -75,11 +75,7 @@ export function addFileRoutes(
   router.all(`${path}/:id`, refuseMethod('GET', 'HEAD', 'DELETE'));
   router.get(`${path}/:id/content`, async (request, response) => {
     const file = await findFile(request, response);
-    await sendContent(request, response, {
-      file,
-      read: (range, signal) => files.read(file, range, signal),
-      timeoutMs,
-    });
+    await sendContent(request, response, file, parts);
   });
   router.all(`${path}/:id/content`, refuseMethod('GET', 'HEAD'));
 }

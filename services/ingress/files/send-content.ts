@@ -1,64 +1,80 @@
 import type { Request, Response } from 'express';
-import { once } from 'node:events';
+import type { FileRecord } from '#shared/accounts/files/file-records.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import type { ShownFile } from '#shared/formats/format-files.ts';
+import { waitForDrain } from '#shared/core/wait-for-drain.ts';
+import type { Files } from '#shared/files/files.ts';
+import type { UnreadOutput, UnreadOutputs } from '../http/unread/unread-outputs.ts';
 
 /** Bytes of a file from `from` up to, but not including, `to`. */
-export interface ContentRange {
+interface ContentRange {
   from: number;
   to: number;
 }
 
 export interface ContentParts {
-  file: ShownFile;
-  read: (range: ContentRange, signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>;
+  files: Pick<Files, 'read'>;
+  unreadOutputs: UnreadOutputs;
   /** Milliseconds without progress after which a client that does not read is disconnected. */
-  timeoutMs: number;
+  bodyTimeoutMs: number;
 }
 
 /**
- * Sends the content of a file, or the requested range (RFC 9110, 14), as fast as the client reads.
- * @throws RouterError `range_not_satisfiable`; an error of `read`. A later error closes the connection before it is thrown, so that the
- * client sees that bytes are missing
+ * Sends the content of a file, or the requested range (RFC 9110, 14), as fast as the client reads. If all unread output together exceeds
+ * its bound, the client is disconnected; it may request the rest.
+ * @throws RouterError `range_not_satisfiable`; an error of `files.read`. A later error closes the connection before it is thrown, so that
+ * the client sees that bytes are missing. Nothing is thrown once the client has left
  */
-export async function sendContent(request: Request, response: Response, parts: ContentParts): Promise<void> {
-  const { file, read, timeoutMs } = parts;
+export async function sendContent(
+  request: Request,
+  response: Response,
+  file: FileRecord,
+  { files, unreadOutputs, bodyTimeoutMs }: ContentParts,
+): Promise<void> {
   const range = readRange(request.headers.range, file.bytes, response);
   const gone = new AbortController();
   response.on('close', () => gone.abort());
-  const { from, to } = range ?? { from: 0, to: file.bytes };
-  const content = request.method === 'HEAD' ? undefined : await read({ from, to }, gone.signal);
-  response.writeHead(range ? 206 : 200, {
-    'content-type': file.mimeType,
-    'content-length': to - from,
-    'content-disposition': toContentDisposition(file.name),
-    'accept-ranges': 'bytes',
-    ...(range && { 'content-range': `bytes ${from}-${to - 1}/${file.bytes}` }),
-    // A browser must not show an uploaded file as a page of the router.
-    'content-security-policy': "sandbox; default-src 'none'",
-    'x-content-type-options': 'nosniff',
-    'cache-control': 'private, no-store',
-  });
   try {
-    for await (const piece of content ?? []) {
+    const { from, to } = range ?? { from: 0, to: file.bytes };
+    const content = request.method === 'HEAD' ? [] : await files.read(file, { from, to }, gone.signal);
+    response.writeHead(range ? 206 : 200, {
+      'content-type': file.mimeType,
+      'content-length': to - from,
+      'content-disposition': toContentDisposition(file.name),
+      'accept-ranges': 'bytes',
+      ...(range && { 'content-range': `bytes ${from}-${to - 1}/${file.bytes}` }),
+      // A browser must not show an uploaded file as a page of the router.
+      'content-security-policy': "sandbox; default-src 'none'",
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'private, no-store',
+    });
+    const output = watchUnread(response, unreadOutputs);
+    for await (const piece of content) {
       if (response.destroyed) return;
-      if (!response.write(piece)) await waitForDrain(response, timeoutMs, gone.signal);
+      if (response.write(piece)) continue;
+      unreadOutputs.count(output);
+      await waitForDrain(response, bodyTimeoutMs);
+      unreadOutputs.count(output);
     }
     response.end();
+    if (response.writableLength > 0) response.setTimeout(bodyTimeoutMs, () => response.destroy());
   } catch (error) {
-    response.destroy();
-    if (!gone.signal.aborted) throw error;
+    if (gone.signal.aborted) return;
+    if (response.headersSent) response.destroy();
+    throw error;
   }
 }
 
-/** Waits until the client has read what was sent. Disconnects a client that reads nothing for `timeoutMs`. */
-async function waitForDrain(response: Response, timeoutMs: number, gone: AbortSignal): Promise<void> {
-  const timer = setTimeout(() => response.destroy(), timeoutMs);
-  try {
-    await once(response, 'drain', { signal: gone });
-  } finally {
-    clearTimeout(timer);
-  }
+/** Counts what the client has not read until it is disconnected. At most one piece of the content is unread. */
+function watchUnread(response: Response, outputs: UnreadOutputs): UnreadOutput {
+  const output = {
+    get unreadBytes() {
+      return response.destroyed ? 0 : response.writableLength;
+    },
+    isEnding: false,
+    giveUp: () => void response.destroy(),
+  };
+  response.once('close', () => outputs.count(output));
+  return output;
 }
 
 /** Returns the requested range; undefined for the whole file, also when the header asks for several ranges or is malformed. */

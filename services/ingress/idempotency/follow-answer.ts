@@ -8,9 +8,9 @@ import type {
   RequestFacts,
 } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
 import { RouterError } from '#shared/core/errors.ts';
+import { waitForDrain } from '#shared/core/wait-for-drain.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
 import { WakeSignal } from '../http/wake-signal.ts';
-import { waitForDrain } from '../http/wait-for-drain.ts';
 import { contextOf } from '../http/request-context.ts';
 import { selectEventsAfter } from './select-events-after.ts';
 import { isKeepAlive, eventNumberStride } from './event-numberer.ts';
@@ -167,8 +167,7 @@ class Follower {
       return wanted;
     });
     this.#writtenAt = performance.now();
-    if (!this.#response.write(Buffer.concat(sent)))
-      await waitForDrain(this.#response, this.#parts.unreadMs, this.#gone.signal);
+    if (!this.#response.write(Buffer.concat(sent))) await waitForDrain(this.#response, this.#parts.unreadMs);
   }
 
   #keepAlive(): void {

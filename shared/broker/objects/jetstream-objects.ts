@@ -1,6 +1,7 @@
 import { jetstream } from '@nats-io/jetstream';
 import type { Msg, Payload } from '@nats-io/transport-node';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pLimit from 'p-limit';
 import { z } from 'zod';
 import { ByteMeter, type ByteDigest } from '#shared/core/byte-meter.ts';
 import { RouterError } from '#shared/core/errors.ts';
@@ -17,6 +18,12 @@ const chunkBytes = 256 * 1024;
 
 /** Maximum chunks of one object that are sent and not yet stored. */
 const maxUnconfirmedChunks = 4;
+
+/**
+ * Maximum parts of all objects that are requested and have not arrived, so 4 MiB. A NATS server disconnects a client that leaves 64 MiB
+ * unread (its setting `max_pending`).
+ */
+const maxRequestedParts = 16;
 
 /** Milliseconds within which the broker must answer one try to store a part. */
 const tryTimeoutMs = 5_000;
@@ -54,6 +61,7 @@ export class JetStreamObjects {
   readonly #broker: Broker;
   readonly #stream: ObjectStream;
   readonly #retryForMs: number;
+  readonly #limitRequests = pLimit(maxRequestedParts);
 
   constructor(broker: Broker, { maxBytes, log, retryForMs = defaultRetryForMs }: JetStreamObjectsOptions) {
     this.#broker = broker;
@@ -176,10 +184,11 @@ export class JetStreamObjects {
   }
 
   async #readPart(subject: string, signal: AbortSignal | undefined): Promise<Uint8Array | undefined> {
-    return this.#retry(
-      async () => (await this.#readDirectly(subject)) ?? (await this.#stream.findPart(subject)),
-      signal,
-    );
+    const read = async (): Promise<Uint8Array | undefined> => {
+      signal?.throwIfAborted();
+      return (await this.#readDirectly(subject)) ?? (await this.#stream.findPart(subject));
+    };
+    return this.#retry(() => this.#limitRequests(read), signal);
   }
 
   /**

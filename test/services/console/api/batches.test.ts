@@ -8,6 +8,7 @@ import { Files } from '#shared/files/files.ts';
 import { batchOperations } from '#services/console/api/batches/batch-operations.ts';
 import { fileOperations } from '#services/console/api/files/file-operations.ts';
 import { sendContent } from '#services/ingress/files/send-content.ts';
+import { UnreadOutputs } from '#services/ingress/http/unread/unread-outputs.ts';
 import type { AuditEntry } from '#services/console/contract/account.ts';
 import { openTeam, type Person } from '../../../helpers/console/open-console.ts';
 import { inPieces } from '../../../helpers/files/bytes.ts';
@@ -34,7 +35,11 @@ async function openBatches() {
       const files = new Files({ records, store, fileBytes: 500_000, fileLines: 1_000, log: silentLog });
       Object.assign(parts, { batches, work, files });
       const sendFile: Parameters<typeof fileOperations>[0]['sendFile'] = (request, response, file) =>
-        sendContent(request, response, { file, read: files.read.bind(files, file), timeoutMs: 10_000 });
+        sendContent(request, response, file, {
+          files,
+          unreadOutputs: new UnreadOutputs(1_000_000),
+          bodyTimeoutMs: 10_000,
+        });
       return [
         ...batchOperations({ accounts, log, batches, work, batchApis: ['openai', 'anthropic'] }),
         ...fileOperations({ accounts, log, files, sendFile }),

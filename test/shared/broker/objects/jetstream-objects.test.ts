@@ -46,6 +46,21 @@ describe('objects in JetStream', () => {
       await expect(store.put(name, inPieces(Buffer.alloc(1))), name).rejects.toThrow('cannot be named');
   });
 
+  it('are read by many at a time, with a bounded number of parts on their way', async () => {
+    const { store, broker } = await openObjects();
+    const bytes = randomBytes(2 * mebibyte);
+    await store.put('wanted', inPieces(bytes));
+    const request = broker.nc.request.bind(broker.nc);
+    let [running, most] = [0, 0];
+    broker.nc.request = async (...args) => {
+      most = Math.max(most, (running += 1));
+      return request(...args).finally(() => (running -= 1));
+    };
+    const read = await Promise.all(Array.from({ length: 30 }, async () => allOf(await store.get('wanted'))));
+    for (const each of read) expect(each?.equals(bytes)).toBe(true);
+    expect(most).toBe(16);
+  });
+
   it('leave nothing if their body fails, and become visible when they are complete', async () => {
     const { store, parts } = await openObjects();
     const failure = new Error('the client has gone');
