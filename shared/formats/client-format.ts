@@ -23,7 +23,7 @@ import type { StreamedAnswer } from './sse/streamed-answer.ts';
 export interface RequestParameters {
   /** A model's id, a registry name, or `auto`. */
   model: string;
-  /** The name that `model` is an alias of, if no model has the name `model` itself; undefined for most requests. */
+  /** The model for which `model` is an alias; undefined if it is none. Ignored if a model or the registry has the name `model` itself. */
   nameBehind?: string | undefined;
   stream: boolean;
   needs: Needs;
@@ -37,7 +37,8 @@ export interface RequestParameters {
   conversation: Conversation | undefined;
   /**
    * Top-level lists of the body that an upstream of the same format gets unchanged, because no worker changes or reads their elements. Maps
-   * each name to the number of fields of all objects in the list. Undefined for a body without such lists, and for a short body.
+   * the name of each list to the total number of fields of the objects in it, at any depth: a worker that counts another number parses the
+   * list. Undefined for a body without such lists, and for a short body.
    */
   unread?: ListSizes | undefined;
   /** Signs of the request's purpose; undefined for a request that generates nothing, and in a format without such signs. */
@@ -117,7 +118,7 @@ export interface ClientFormat extends AnswerFormat {
   /** Whether streams begin with the number of input tokens, before an upstream has reported it. */
   beginsWithUsage?: boolean;
   /** Whether the ingress chooses the ids of answers, because streams carry them before a worker has begun. */
-  opensAnswers?: boolean;
+  choosesAnswerIds?: boolean;
   /** Whether answers carry content sealed for their owner, so that workers need the owner's key. */
   sealsAnswers?: boolean;
   /**

@@ -9,22 +9,22 @@ export interface RequestFeature<Request extends JsonObject = JsonObject> {
   name: string;
   /** The fields of a small request with the feature and with nothing else that a translation could refuse. */
   example: Partial<Request>;
-  /** @param parts see `RequestFeatures.collectParts` */
-  isIn: (request: Request, parts: ReadonlySet<string>) => boolean;
+  /** @param marks see `RequestFeatures.collectMarks` */
+  isIn: (request: Request, marks: ReadonlySet<string>) => boolean;
 }
 
 export interface RequestFeatures<Request extends JsonObject = JsonObject> {
-  /** Returns names of the kinds of parts in a request's content, collected in one pass. */
-  collectParts: (request: Request) => ReadonlySet<string>;
+  /** Returns a mark for each kind of content in a request (roles, types of parts, kinds of tool calls), collected in one pass. */
+  collectMarks: (request: Request) => ReadonlySet<string>;
   features: readonly RequestFeature<Request>[];
 }
 
 export function findFeatures<Request extends JsonObject>(
-  { collectParts, features }: RequestFeatures<Request>,
+  { collectMarks, features }: RequestFeatures<Request>,
   request: Request,
 ): string[] {
-  const parts = collectParts(request);
-  return features.filter(({ isIn }) => isIn(request, parts)).map(({ name }) => name);
+  const marks = collectMarks(request);
+  return features.filter(({ isIn }) => isIn(request, marks)).map(({ name }) => name);
 }
 
 /** Returns the key by which a worker announces that it lacks a feature for requests of a client format. */

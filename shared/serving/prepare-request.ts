@@ -59,8 +59,8 @@ export async function prepareRequest(
   account: RequestAccount,
 ): Promise<PreparedRequest | undefined> {
   const { format, operation, client } = request;
-  const opensAnswer = format.opensAnswers === true && operation === 'generate';
-  const answerId = request.answerId ?? (opensAnswer ? createAnswerId(format) : undefined);
+  const choosesId = format.choosesAnswerIds === true && operation === 'generate';
+  const answerId = request.answerId ?? (choosesId ? createAnswerId(format) : undefined);
   if (!client.store && !client.files) return answerId === request.answerId ? request : { ...request, answerId };
   const owner = storeOwnerOf(caller.identity);
   if (refersToStoredAnswers(client)) await account.beginHeavyWork?.();

@@ -10,8 +10,8 @@ const kind = 'workers';
 /** Milliseconds for which a lost worker is remembered, so that its return is reported. */
 const lostKeptMs = 24 * 3_600_000;
 
-/** Milliseconds that this process must have listened before a worker that it has not heard counts as stopped. */
-const stoppedMs = 60_000;
+/** A worker with a stored state counts as stopped if this process has listened for more than this many milliseconds without hearing it. */
+const minListenedMs = 60_000;
 
 const reportedStateSchema = storedJson(
   z.object({ state: z.enum(['up', 'ejected', 'failing', 'lost']), startedAt: z.number(), at: z.number() }),
@@ -28,7 +28,7 @@ type ReportedState = z.output<typeof reportedStateSchema>;
 export async function checkWorkers(snapshot: WorkersSnapshot, states: AlertStates, now = Date.now()): Promise<void> {
   const texts = await states.readAll(kind);
   const reported = new Map(Array.from(texts, ([id, text]) => [id, reportedStateSchema.safeParse(text).data] as const));
-  const reportChange = async (
+  const storeState = async (
     { id, startedAt }: Pick<WorkerProcess, 'id' | 'startedAt'>,
     state: ReportedState['state'] | undefined,
     event?: WebhookEvent,
@@ -42,7 +42,7 @@ export async function checkWorkers(snapshot: WorkersSnapshot, states: AlertState
     const isUnknown = lastReport?.state === 'ejected' && !trouble && !snapshot.knowsEjected;
     const state = isUnknown ? lastReport.state : (trouble?.state ?? 'up');
     if (lastReport?.state === state && lastReport.startedAt === worker.startedAt) continue;
-    await reportChange(
+    await storeState(
       worker,
       state,
       lastReport?.state === state ? undefined : createChangeEvent(worker, lastReport?.state, trouble),
@@ -51,13 +51,13 @@ export async function checkWorkers(snapshot: WorkersSnapshot, states: AlertState
   for (const worker of snapshot.lost) {
     const lastReport = reported.get(worker.id);
     if (!lastReport || lastReport.state === 'lost' || lastReport.startedAt !== worker.startedAt) continue;
-    await reportChange(worker, 'lost', createWorkerEvent('rtr.worker.lost', worker));
+    await storeState(worker, 'lost', createWorkerEvent('rtr.worker.lost', worker));
   }
   const lost = new Set(snapshot.lost.map(({ id }) => id));
   for (const [id, { state, at, startedAt } = { state: 'up', at: 0, startedAt: 0 }] of reported) {
     if (snapshot.maybeAlive.has(id) || (lost.has(id) && state !== 'lost')) continue;
-    const isForgotten = state === 'lost' ? now - at > lostKeptMs : snapshot.listenedMs > stoppedMs;
-    if (isForgotten) await reportChange({ id, startedAt }, undefined);
+    const isForgotten = state === 'lost' ? now - at > lostKeptMs : snapshot.listenedMs > minListenedMs;
+    if (isForgotten) await storeState({ id, startedAt }, undefined);
   }
 }
 

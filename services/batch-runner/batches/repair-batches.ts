@@ -40,15 +40,16 @@ async function addMissingJobs({ batches, jobs }: RepairParts, batch: BatchRecord
   const { id, state, slices, slicesLeft, ofOwner } = batch;
   if (state === 'validating') return jobs.add(createValidationJob(id));
   if (state !== 'running' || slicesLeft === 0) {
-    // The ending job added with the slices may wait for lost slice jobs. While an ending job runs, a second one would join the files twice.
+    // The ending job that was added with the slice jobs waits for them, and waits for ever if one of them is lost: an ending job with
+    // another id replaces it. None is added while one runs or is about to run, because two would join the files twice.
     if (!(await jobs.isUnderWay(createEndingJob(id)))) await jobs.add(createEndingJob(id, true));
     return;
   }
   const done = await batches.listEndedSlices(id);
-  const turns = { ofOwner, next: await jobs.findNextPriority('batch-slices') };
+  const order = { ofOwner, next: await jobs.findNextPriority('batch-slices') };
   const missing = Array.from({ length: slices }, (_, slice) => slice).filter((slice) => !done.has(slice));
   await jobs.addAll(
     'batch-slices',
-    missing.map((slice) => createSliceJob(id, slice, turns)),
+    missing.map((slice) => createSliceJob(id, slice, order)),
   );
 }

@@ -6,8 +6,8 @@ import type { PriceLookup } from '#shared/serving/estimate-amount.ts';
 import { computeRequestCost, buildUsageRecord, type FinishedRequest } from '#shared/serving/usage-record.ts';
 
 /**
- * Collects the tokens, cost and reservations of one try of a line or one run of a response. Tokens and cost count against limits only once
- * the result is recorded, because there may be several tries.
+ * Collects the tokens, cost and reservations of one try of a line or one run of a response. Tokens and cost do not count against limits until
+ * the result is recorded: a try without a recorded result is repeated, and must not count.
  */
 export class LineCharge {
   readonly #priceOf: PriceLookup;

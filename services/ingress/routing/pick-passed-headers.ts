@@ -13,7 +13,7 @@ export function pickPassedHeaders(
   headers: IncomingHttpHeaders,
   names: readonly string[],
 ): Record<string, string> | undefined {
-  // Most requests have none of a few names, which shows without a walk through all headers.
+  // Most requests have none of these headers. Unless a name ends in `*`, a look-up of each name shows it without a walk through all headers.
   if (!names.some((name) => name.endsWith('*') || headers[name] !== undefined)) return undefined;
   const passed = pickHeaders(headers, names);
   for (const [name, { length }] of Object.entries(passed)) {

@@ -6,8 +6,8 @@ import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
 import { emitScript } from '../webhooks/webhook-outbox.ts';
 
 /**
- * The script that defines `mails.send(prefix, event, owners)`. It stands behind `emitScript` and before a script that changes a mailed
- * state, so that this script can store the mails together with the change.
+ * The script that defines `mails.send(prefix, event, owners)`. It is put after `emitScript` and before a script that changes a state whose
+ * changes are mailed. That script then stores the mails together with the change.
  */
 export const mailsScript = new URL('lua/mails.lua', import.meta.url);
 
@@ -26,9 +26,11 @@ const storedNumber = z.coerce.number();
 /** The stored fields of a mail whose try has begun. Times in ms since 1970. */
 const runningSchema = z.object({
   id: z.string(),
-  /** Id, type and data (JSON) of the event. */
+  /** Id of the event. */
   event: z.string(),
+  /** Type of the event. */
   type: z.string(),
+  /** Data of the event, as JSON text. */
   data: z.string(),
   /** `user:<id>` or `address:<e-mail address>`. */
   to: z.string(),
@@ -36,7 +38,7 @@ const runningSchema = z.object({
   attempts: storedNumber,
   createdAt: storedNumber,
   elapsedMs: storedNumber,
-  /** If this mail is the recipient's last one in an hour: the end of that hour, until which the recipient gets no further mails. */
+  /** Set in the mail with which its recipient reaches the maximum of an hour: the end of that hour. No mails are stored for it until then. */
   pausedUntil: storedNumber.optional(),
 });
 
@@ -61,7 +63,7 @@ export class AlertMails {
     this.#report = report;
   }
 
-  /** Takes mails that are due. No other process gets them for 5 minutes, or until a try that has begun counts as lost. */
+  /** Takes mails that are due. No other process gets a mail for 5 minutes or, if its try begins, until the try ends or counts as lost. */
   async takeDue(atOnce: number): Promise<DueMail[]> {
     const args = { prefix: this.#prefix, atOnce, leaseMs: takenForMs };
     const reply = await takeDue.run(this.#redis, { args });

@@ -4,8 +4,8 @@ import { deriveKey, createMultiKeySealer, type Sealer } from '#shared/core/seal.
 type Purpose = 'answers' | 'store' | 'recordings' | 'webhooks' | 'connections' | 'external account' | 'second factor';
 
 /**
- * The keys of owners: of a person, a team, or a key without owner. They are derived from the secrets of the cluster, so nothing is stored
- * for an owner. The keys of one owner reveal neither the secrets nor the keys of another owner.
+ * The encryption keys of owners. An owner is a person, a team, or an API key that belongs to nobody. The encryption keys are derived from the
+ * secrets of the cluster, so nothing is stored for an owner. The keys of one owner reveal neither the secrets nor the keys of another owner.
  */
 export class OwnerKeys {
   readonly #secrets: () => readonly Uint8Array[];

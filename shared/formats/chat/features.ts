@@ -8,12 +8,12 @@ const knownParts: ReadonlySet<string> = new Set(['text', 'refusal', 'image_url',
 /** Response formats that do not count as the feature `other_formats`. */
 const knownFormats: ReadonlySet<string> = new Set(['text', 'json_object', 'json_schema']);
 
-/** Names of parts for tool calls of types other than `function`. */
+/** Marks of tool calls of types other than `function`, and of the deprecated field `function_call`. */
 const customCall = 'call of a custom tool';
 const otherCall = 'call of another type';
 const olderCall = 'function_call';
 
-export const chatFeatures: RequestFeatures<ChatRequest> = { collectParts, features: createFeatures() };
+export const chatFeatures: RequestFeatures<ChatRequest> = { collectMarks, features: createFeatures() };
 
 function createFeatures(): RequestFeature<ChatRequest>[] {
   const [user, other] = [userSays('hi'), { type: 'other' } as never];
@@ -23,22 +23,22 @@ function createFeatures(): RequestFeature<ChatRequest>[] {
     {
       name: 'audio_input',
       example: userSays([{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }]),
-      isIn: (_, parts) => parts.has('input_audio'),
+      isIn: (_, marks) => marks.has('input_audio'),
     },
     {
       name: 'documents',
       example: userSays([{ type: 'file', file: { filename: 'a.txt', file_data: 'data:text/plain;base64,aGk=' } }]),
-      isIn: (_, parts) => parts.has('file'),
+      isIn: (_, marks) => marks.has('file'),
     },
     {
       name: 'file_ids',
       example: userSays([{ type: 'file', file: { file_id: 'file-1' } }]),
-      isIn: (_, parts) => parts.has('file by id'),
+      isIn: (_, marks) => marks.has('file by id'),
     },
     {
       name: 'other_content',
       example: userSays([{ type: 'video_url', video_url: { url: 'https://example.com/' } } as never]),
-      isIn: (_, parts) => [...parts].some((part) => part.startsWith('part ') && !knownParts.has(part.slice(5))),
+      isIn: (_, marks) => [...marks].some((part) => part.startsWith('part ') && !knownParts.has(part.slice(5))),
     },
     {
       name: 'tool_history',
@@ -49,24 +49,24 @@ function createFeatures(): RequestFeature<ChatRequest>[] {
           { role: 'tool', tool_call_id: call.id, content: 'r' },
         ],
       },
-      isIn: (_, parts) => parts.has('tool_calls') || parts.has('tool'),
+      isIn: (_, marks) => marks.has('tool_calls') || marks.has('tool'),
     },
     {
       name: 'custom_tool_calls',
       example: { messages: [{ role: 'assistant', tool_calls: [custom] }, ...user.messages] },
-      isIn: (_, parts) => parts.has(customCall),
+      isIn: (_, marks) => marks.has(customCall),
     },
     {
       name: 'other_tool_calls',
       example: { messages: [{ role: 'assistant', tool_calls: [other] }, ...user.messages] },
-      isIn: (_, parts) => parts.has(otherCall),
+      isIn: (_, marks) => marks.has(otherCall),
     },
     {
       name: 'older_tool_calls',
       example: {
         messages: [{ role: 'assistant', content: null, function_call: call.function }, ...user.messages],
       },
-      isIn: (_, parts) => parts.has(olderCall),
+      isIn: (_, marks) => marks.has(olderCall),
     },
     {
       name: 'prefill',
@@ -131,7 +131,7 @@ function createFeatures(): RequestFeature<ChatRequest>[] {
     {
       name: 'image_urls',
       example: userSays([{ type: 'image_url', image_url: { url: 'https://example.com/a.png' } }]),
-      isIn: (_, parts) => parts.has('image by URL'),
+      isIn: (_, marks) => marks.has('image by URL'),
     },
     {
       name: 'stop_sequences',
@@ -145,28 +145,28 @@ function userSays(content: ChatContent): { messages: ChatMessage[] } {
   return { messages: [{ role: 'user', content }] };
 }
 
-function collectParts({ messages }: ChatRequest): ReadonlySet<string> {
-  const parts = new Set<string>();
+function collectMarks({ messages }: ChatRequest): ReadonlySet<string> {
+  const marks = new Set<string>();
   for (const message of messages) {
-    parts.add(message.role);
+    marks.add(message.role);
     if (Array.isArray(message.content)) {
       for (const part of message.content) {
-        parts.add(`part ${part.type}`);
-        if (part.type === 'input_audio') parts.add(part.type);
-        if (part.type === 'image_url' && /^https?:/i.test(part.image_url.url)) parts.add('image by URL');
-        if (part.type === 'file') parts.add(typeof part.file['file_data'] === 'string' ? 'file' : 'file by id');
+        marks.add(`part ${part.type}`);
+        if (part.type === 'input_audio') marks.add(part.type);
+        if (part.type === 'image_url' && /^https?:/i.test(part.image_url.url)) marks.add('image by URL');
+        if (part.type === 'file') marks.add(typeof part.file['file_data'] === 'string' ? 'file' : 'file by id');
       }
     }
     if (message.role !== 'assistant') continue;
     const { tool_calls: calls } = message;
-    if (isSet(calls)) parts.add('tool_calls');
+    if (isSet(calls)) marks.add('tool_calls');
     for (const { type } of calls ?? []) {
-      if (type === 'custom') parts.add(customCall);
-      else if (isOtherTool(type)) parts.add(otherCall);
+      if (type === 'custom') marks.add(customCall);
+      else if (isOtherTool(type)) marks.add(otherCall);
     }
-    if (isSet(message[olderCall])) parts.add(olderCall);
+    if (isSet(message[olderCall])) marks.add(olderCall);
   }
-  return parts;
+  return marks;
 }
 
 function isOtherTool(type: string): boolean {

@@ -29,7 +29,7 @@ const knownBlocks: ReadonlySet<string> = new Set([
 /** Types of the tool with which the upstream searches the tools of the request. If the search is left out, the model gets all tools. */
 const toolSearchType = /^tool_search_tool_/;
 
-export const messagesFeatures: RequestFeatures<MessagesRequest> = { collectParts, features: createFeatures() };
+export const messagesFeatures: RequestFeatures<MessagesRequest> = { collectMarks, features: createFeatures() };
 
 function createFeatures(): RequestFeature<MessagesRequest>[] {
   const user = userSays('hi');
@@ -38,34 +38,34 @@ function createFeatures(): RequestFeature<MessagesRequest>[] {
     {
       name: 'documents',
       example: userSays([{ type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'hi' } }]),
-      isIn: (_, parts) => parts.has('document'),
+      isIn: (_, marks) => marks.has('document'),
     },
     {
       name: 'pdf',
       example: userSays([{ type: 'document', source: pdf }]),
-      isIn: (_, parts) => parts.has('document base64'),
+      isIn: (_, marks) => marks.has('document base64'),
     },
     {
       name: 'document_urls',
       example: userSays([{ type: 'document', source: { type: 'url', url: 'https://example.com/a.pdf' } }]),
-      isIn: (_, parts) => parts.has('document url'),
+      isIn: (_, marks) => marks.has('document url'),
     },
     {
       name: 'file_ids',
       example: userSays([{ type: 'image', source: { type: 'file', file_id: 'file_1' } }]),
-      isIn: (_, parts) => parts.has('image file') || parts.has('document file'),
+      isIn: (_, marks) => marks.has('image file') || marks.has('document file'),
     },
     {
       name: 'search_results',
       example: userSays([
         { type: 'search_result', source: 's', title: 't', content: [{ type: 'text', text: 'r' }] } as never,
       ]),
-      isIn: (_, parts) => parts.has('search_result'),
+      isIn: (_, marks) => marks.has('search_result'),
     },
     {
       name: 'other_content',
       example: userSays([{ type: 'container_upload', file_id: 'file_1' } as never]),
-      isIn: (_, parts) => parts.has('other'),
+      isIn: (_, marks) => marks.has('other'),
     },
     {
       name: 'tool_history',
@@ -76,7 +76,7 @@ function createFeatures(): RequestFeature<MessagesRequest>[] {
           { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'r' }] },
         ],
       },
-      isIn: (_, parts) => parts.has('tool_use') || parts.has('tool_result'),
+      isIn: (_, marks) => marks.has('tool_use') || marks.has('tool_result'),
     },
     {
       name: 'prefill',
@@ -96,7 +96,7 @@ function createFeatures(): RequestFeature<MessagesRequest>[] {
     {
       name: 'image_urls',
       example: userSays([{ type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }]),
-      isIn: (_, parts) => parts.has('image url'),
+      isIn: (_, marks) => marks.has('image url'),
     },
     {
       name: 'mcp_servers',
@@ -130,22 +130,22 @@ function userSays(content: string | MessagesBlock[]): Pick<MessagesRequest, 'max
   return { max_tokens: 1, messages: [{ role: 'user', content }] };
 }
 
-function collectParts({ messages }: MessagesRequest): ReadonlySet<string> {
-  const parts = new Set<string>();
-  for (const { content } of messages) addBlocks(content, parts);
-  return parts;
+function collectMarks({ messages }: MessagesRequest): ReadonlySet<string> {
+  const marks = new Set<string>();
+  for (const { content } of messages) addMarks(content, marks);
+  return marks;
 }
 
-function addBlocks(content: string | readonly MessagesBlock[] | null | undefined, parts: Set<string>): void {
+function addMarks(content: string | readonly MessagesBlock[] | null | undefined, marks: Set<string>): void {
   if (!Array.isArray(content)) return;
   for (const block of content as readonly MessagesBlock[]) {
-    parts.add(block.type);
-    if (!knownBlocks.has(block.type)) parts.add('other');
-    if (block.type === 'server_tool_use' && !isHostedName(block.name)) parts.add('other');
-    if (block.type === 'tool_result') addBlocks(block.content, parts);
+    marks.add(block.type);
+    if (!knownBlocks.has(block.type)) marks.add('other');
+    if (block.type === 'server_tool_use' && !isHostedName(block.name)) marks.add('other');
+    if (block.type === 'tool_result') addMarks(block.content, marks);
     if (block.type !== 'image' && block.type !== 'document') continue;
-    parts.add(`${block.type} ${block.source.type}`);
-    if (block.source.type === 'content') addBlocks(block.source.content, parts);
+    marks.add(`${block.type} ${block.source.type}`);
+    if (block.source.type === 'content') addMarks(block.source.content, marks);
   }
 }
 

@@ -42,7 +42,7 @@ const textParts: ReadonlySet<string> = new Set([
 /** Types of tools that the client runs, and of tools that are needs of their own because the router may run them. */
 const knownTools = /^(?:function|custom|namespace|mcp|web_search.*)$/;
 
-export const responsesFeatures: RequestFeatures<ResponsesRequest> = { collectParts, features: createFeatures() };
+export const responsesFeatures: RequestFeatures<ResponsesRequest> = { collectMarks, features: createFeatures() };
 
 function createFeatures(): RequestFeature<ResponsesRequest>[] {
   const file = (fields: object): ResponsesPart => ({ type: 'input_file', filename: 'a.txt', ...fields });
@@ -52,27 +52,27 @@ function createFeatures(): RequestFeature<ResponsesRequest>[] {
     {
       name: 'documents',
       example: userSays([file({ file_data: text })]),
-      isIn: (_, parts) => parts.has('file'),
+      isIn: (_, marks) => marks.has('file'),
     },
     {
       name: 'pdf',
       example: userSays([file({ file_data: pdf, filename: 'a.pdf' })]),
-      isIn: (_, parts) => parts.has('pdf'),
+      isIn: (_, marks) => marks.has('pdf'),
     },
     {
       name: 'file_urls',
       example: userSays([file({ file_url: 'https://example.com/a.pdf' })]),
-      isIn: (_, parts) => parts.has('file by URL'),
+      isIn: (_, marks) => marks.has('file by URL'),
     },
     {
       name: 'file_ids',
       example: userSays([{ type: 'input_image', file_id: 'file-1' }]),
-      isIn: (_, parts) => parts.has('by id'),
+      isIn: (_, marks) => marks.has('by id'),
     },
     {
       name: 'other_content',
       example: userSays([{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } } as never]),
-      isIn: (_, parts) => parts.has('other part'),
+      isIn: (_, marks) => marks.has('other part'),
     },
     {
       name: 'tool_history',
@@ -83,12 +83,12 @@ function createFeatures(): RequestFeature<ResponsesRequest>[] {
           { type: 'function_call_output', call_id: 'call_1', output: 'r' },
         ],
       },
-      isIn: (_, parts) => parts.has('tool item'),
+      isIn: (_, marks) => marks.has('tool item'),
     },
     {
       name: 'other_items',
       example: { input: [{ type: 'computer_call', id: 'cu_1', call_id: 'call_1', action: { type: 'wait' } }] },
-      isIn: (_, parts) => parts.has('other item'),
+      isIn: (_, marks) => marks.has('other item'),
     },
     {
       name: 'prefill',
@@ -124,7 +124,7 @@ function createFeatures(): RequestFeature<ResponsesRequest>[] {
     {
       name: 'image_urls',
       example: userSays([{ type: 'input_image', image_url: 'https://example.com/a.png' }]),
-      isIn: (_, parts) => parts.has('image by URL'),
+      isIn: (_, marks) => marks.has('image by URL'),
     },
     {
       name: 'prompts',
@@ -144,30 +144,30 @@ function userSays(content: ResponsesPart[]): { input: ResponsesItem[] } {
   return { input: [{ role: 'user', content }] };
 }
 
-function collectParts({ input }: ResponsesRequest): ReadonlySet<string> {
-  const parts = new Set<string>();
+function collectMarks({ input }: ResponsesRequest): ReadonlySet<string> {
+  const marks = new Set<string>();
   for (const item of Array.isArray(input) ? input : []) {
     const type = item.type ?? 'message';
-    if (toolItems.has(type)) parts.add('tool item');
-    else if (!plainItems.has(type) && !hostedItems.has(type) && !addsTools(item)) parts.add('other item');
+    if (toolItems.has(type)) marks.add('tool item');
+    else if (!plainItems.has(type) && !hostedItems.has(type) && !addsTools(item)) marks.add('other item');
     const { content, output } = item as { content?: unknown; output?: unknown };
-    if (type === 'message' || toolItems.has(type)) addParts(Array.isArray(output) ? output : content, parts);
+    if (type === 'message' || toolItems.has(type)) addMarks(Array.isArray(output) ? output : content, marks);
   }
-  return parts;
+  return marks;
 }
 
-function addParts(content: unknown, parts: Set<string>): void {
+function addMarks(content: unknown, marks: Set<string>): void {
   if (!Array.isArray(content)) return;
   for (const part of content as ResponsesPart[]) {
-    if (!textParts.has(part.type)) parts.add('other part');
-    if (part.type === 'input_image' && typeof part.image_url !== 'string') parts.add('by id');
-    if (part.type === 'input_image' && /^https?:/i.test(part.image_url ?? '')) parts.add('image by URL');
+    if (!textParts.has(part.type)) marks.add('other part');
+    if (part.type === 'input_image' && typeof part.image_url !== 'string') marks.add('by id');
+    if (part.type === 'input_image' && /^https?:/i.test(part.image_url ?? '')) marks.add('image by URL');
     if (part.type !== 'input_file') continue;
     const { file_data: data, file_url: url } = part;
     if (typeof data === 'string') {
-      parts.add('file');
-      if (/^data:application\/pdf/i.test(data)) parts.add('pdf');
-    } else parts.add(typeof url === 'string' ? 'file by URL' : 'by id');
+      marks.add('file');
+      if (/^data:application\/pdf/i.test(data)) marks.add('pdf');
+    } else marks.add(typeof url === 'string' ? 'file by URL' : 'by id');
   }
 }
 

@@ -36,7 +36,7 @@ export const responsesFormat: ClientFormat = {
   ],
   passedHeaders: ['openai-beta'],
   answerIdPrefix: responseIdPrefix,
-  opensAnswers: true,
+  choosesAnswerIds: true,
   sealsAnswers: true,
   read: readRequest,
   stored: storedResponses,

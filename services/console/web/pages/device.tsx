@@ -28,8 +28,8 @@ export function Device() {
       {decision === undefined ? (
         <>
           <InsecureNotice>
-            Over plain http, programs sign in only to a router on their own machine. What you do on this page can be
-            read on the way.
+            Over plain http, a program signs in only if the router runs on the same machine as the program. Others on
+            the network can read what you do on this page.
           </InsecureNotice>
           <form className="panel" onSubmit={onSubmit}>
             <Group align="end">
@@ -110,8 +110,8 @@ function Decision({ found, onDone }: { found: FoundProgram; onDone: (decision: '
           from the address {address}.
         </Text>
         <Text size="sm" fw={600}>
-          Approve the program only if you have just started it yourself, and it shows the code {code.toUpperCase()}.
-          Whoever sent you this code would use your account.
+          Approve the program only if you have just started it yourself, and it shows the code {code.toUpperCase()}. If
+          somebody sent you this code, do not approve it: their program would use your account.
         </Text>
         {user.teams.length > 0 ? (
           <Select

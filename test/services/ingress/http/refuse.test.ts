@@ -61,7 +61,7 @@ describe('a Responses request that fails before it is dispatched', () => {
 });
 
 it('requests of other formats that fail have their status always', async () => {
-  for (const format of clientFormats.filter(({ opensAnswers }) => opensAnswers !== true)) {
+  for (const format of clientFormats.filter(({ choosesAnswerIds }) => choosesAnswerIds !== true)) {
     const answer = await (await refusing('internal', { format, stream: true })).ask('text/event-stream');
     expect(answer.status).toBe(500);
   }

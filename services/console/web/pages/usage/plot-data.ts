@@ -4,8 +4,8 @@ import type { Step } from './format-step.ts';
 
 export interface PlotData extends ChartData {
   step: Step;
-  /** The kind of the groups, for example `Model`. */
-  by: string;
+  /** What the title of the chart names after 'by', for example `Model` or `Hour`. */
+  titleBy: string;
 }
 
 /** Returns the hours of an overview that begin at `from` (ms since 1970) or later, as one group of all requests. */
@@ -14,7 +14,7 @@ export function toHourPlot({ times, steps, totals }: UsageOverview, from: number
   const firstIndex = first === -1 ? times.length : first;
   return {
     step: 'hour',
-    by: 'Hour',
+    titleBy: 'Hour',
     times: times.slice(firstIndex),
     groups: [{ id: 'all', name: 'All requests', totals, steps: steps.slice(firstIndex) }],
   };

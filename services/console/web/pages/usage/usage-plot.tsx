@@ -25,22 +25,24 @@ interface UsagePlotProps {
 export function UsagePlot({ report, query }: UsagePlotProps) {
   if (query.hoursQuery !== undefined) return <GroupHours hours={query.hoursQuery} report={report} query={query} />;
   if (query.span === '1d' && Object.keys(query.filters).length === 0) return <AllHours report={report} query={query} />;
-  return <Plot plot={{ ...report, by: groupLabels[query.by] }} query={query} />;
+  return <Plot plot={{ ...report, titleBy: groupLabels[query.by] }} query={query} />;
 }
 
 function GroupHours({ hours, report, query }: UsagePlotProps & { hours: string }) {
   const { data, error } = useApi<UsageHours>(`/usage/hours?${hours}`, { everyMs: 10_000 });
   if (!data && !error) return <Loading what="the chart" />;
-  const by = groupLabels[query.by];
+  const titleBy = groupLabels[query.by];
   // The last hours of the day have not begun.
-  const plot: PlotData = data ? removeFutureSteps({ ...data, step: 'hour', by: `${by} and hour` }) : { ...report, by };
+  const plot: PlotData = data
+    ? removeFutureSteps({ ...data, step: 'hour', titleBy: `${titleBy} and hour` })
+    : { ...report, titleBy };
   return <Plot plot={plot} query={query} />;
 }
 
 function AllHours({ report, query }: UsagePlotProps) {
   const { data, error } = useApi<UsageOverview>('/usage/overview?span=24h', { everyMs: 10_000 });
   if (!data && !error) return <Loading what="the chart" />;
-  const plot = data ? toHourPlot(data, report.times[0] ?? 0) : { ...report, by: groupLabels[query.by] };
+  const plot = data ? toHourPlot(data, report.times[0] ?? 0) : { ...report, titleBy: groupLabels[query.by] };
   return <Plot plot={plot} query={query} />;
 }
 
@@ -50,7 +52,7 @@ function Plot({ plot, query }: { plot: PlotData; query: UsageQuery }) {
     <section className="panel">
       <Group justify="space-between" mb="sm">
         <Title order={2}>
-          {measure.name} by {plot.by.toLowerCase()}
+          {measure.name} by {plot.titleBy.toLowerCase()}
         </Title>
         <Badge variant="default">{describeStep(plot.step)}</Badge>
       </Group>

@@ -19,7 +19,7 @@ it('the chart of a day by hours has no hours that have not begun', () => {
   const times = [0, 1, 2].map((hour) => hour * hourMs);
   const sums = (requests: number) => ({ requests, promptTokens: 0, completionTokens: 0, cost: 0 });
   const groups = [{ id: 'm', name: 'm', totals: sums(6), steps: [1, 2, 3].map(sums) }];
-  const shown = removeFutureSteps({ step: 'hour', by: 'Model', times, groups }, hourMs);
+  const shown = removeFutureSteps({ step: 'hour', titleBy: 'Model', times, groups }, hourMs);
   expect(shown.times).toEqual([0, hourMs]);
   expect(shown.groups[0]?.steps.map(({ requests }) => requests)).toEqual([1, 2]);
 });
