@@ -3,7 +3,7 @@ export interface PathStep {
   file: string;
   /** Its job on this path, in eight words at most. */
   job: string;
-  /** How it is reached where no file before it imports it: by a message over NATS, or as `main.ts` or a registry wires it. */
+  /** How it is reached where no file before it imports it: by a message over NATS, or as `main.ts` or a list of formats connects it. */
   reachedBy?: 'message' | 'wiring';
 }
 
@@ -111,7 +111,7 @@ export const requestPath: readonly PathLayer[] = [
 
 /** The path as numbered lists in Markdown, one for each layer, with links relative to `docs/`. */
 export function renderRequestPath(): string {
-  const ways = { message: ' *(by a message over NATS)*', wiring: ' *(as `main.ts` or a registry wires it)*' };
+  const ways = { message: ' *(by a message over NATS)*', wiring: ' *(connected by `main.ts` or a list of formats)*' };
   const layers = requestPath.map(({ title, steps }) => {
     const line = ({ file, job, reachedBy }: PathStep, at: number) =>
       `${at + 1}. [${file}](../${file}): ${job}${reachedBy === undefined ? '' : ways[reachedBy]}`;

@@ -119,7 +119,7 @@ function renderFileIndex(): string {
   const deployed = ['deploy/**/*.{ts,yml,yaml,cfg,conf,tpl,json}', 'deploy/Dockerfile'];
   const files = globSync(['{shared,services}/**/*.{ts,tsx,mjs,lua}', ...deployed]);
   const shown = files.filter((file) => !file.split('/').includes('dist')).toSorted();
-  const namesOf = (found: string[]) => found.map((file) => basename(file).replace(/\.tsx?$/, '')).join(', ');
+  const namesOf = (found: string[]) => found.map((file) => basename(file).replace(/\.ts$/, '')).join(', ');
   const rows = Array.from(Map.groupBy(shown, dirname), ([folder, found]) => [`\`${folder}\``, namesOf(found)]);
   return renderTable(['folder', 'files'], rows);
 }
