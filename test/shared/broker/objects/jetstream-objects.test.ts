@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { jetstreamManager, StorageType } from '@nats-io/jetstream';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { JetStreamObjects } from '#shared/broker/objects/jetstream-objects.ts';
 import { allOf, failingAfter, inPieces } from '../../../helpers/files/bytes.ts';
 import { openObjects } from '../../../helpers/files/open-objects.ts';
@@ -52,10 +52,10 @@ describe('objects in JetStream', () => {
     await store.put('wanted', inPieces(bytes));
     const request = broker.nc.request.bind(broker.nc);
     let [running, most] = [0, 0];
-    broker.nc.request = async (...args) => {
+    vi.spyOn(broker.nc, 'request').mockImplementation(async (...args) => {
       most = Math.max(most, (running += 1));
       return request(...args).finally(() => (running -= 1));
-    };
+    });
     const read = await Promise.all(Array.from({ length: 30 }, async () => allOf(await store.get('wanted'))));
     for (const each of read) expect(each?.equals(bytes)).toBe(true);
     expect(most).toBe(16);
