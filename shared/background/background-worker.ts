@@ -19,6 +19,9 @@ const maxStalls = 1_000_000;
 /** Milliseconds after `close` until the worker no longer waits for its running jobs and for Redis. Other workers get unfinished jobs. */
 const closeMs = 10_000;
 
+/** Milliseconds after which a worker that could take no job tries again. */
+const refusedPauseMs = 1_000;
+
 /** Thrown by a handler to run its job again later. It does not count as a failure. */
 export class RunLaterError extends Error {
   override name = 'LaterError';
@@ -53,6 +56,18 @@ export interface QueueWorker {
   close(): Promise<void>;
 }
 
+/** The library's worker, which would try to take a job again at once, as long as Redis refuses writes. */
+class PatientWorker<Data> extends Worker<Data> {
+  protected override async moveToActive(...args: Parameters<Worker<Data>['moveToActive']>): Promise<Job<Data>> {
+    try {
+      return await super.moveToActive(...args);
+    } catch (error) {
+      await pause(refusedPauseMs);
+      throw error;
+    }
+  }
+}
+
 export class BackgroundWorker<Data> implements QueueWorker {
   readonly #worker: Worker<Data>;
   readonly #log: Logger;
@@ -62,7 +77,7 @@ export class BackgroundWorker<Data> implements QueueWorker {
 
   constructor({ access, queue, concurrency, handle }: BackgroundWorkerOptions<Data>) {
     this.#log = access.log.child({ queue });
-    this.#worker = new Worker<Data>(queue, (job, token) => this.#run(job, token, handle), {
+    this.#worker = new PatientWorker<Data>(queue, (job, token) => this.#run(job, token, handle), {
       connection: toWorkerConnection(access),
       prefix: toQueuePrefix(access.prefix),
       concurrency,
