@@ -10,7 +10,7 @@ import { BackgroundJobs } from '#shared/background/background-jobs.ts';
 import { BackgroundWorker, type QueueWorker } from '#shared/background/background-worker.ts';
 import { onKeyChange } from '#shared/broker/contract/change-signals.ts';
 import { LiveTicketWatcher } from '#shared/broker/dispatch/queue/live-ticket-watcher.ts';
-import { createAdminServer } from '#shared/core/admin-server.ts';
+import { createAdminServer, type Readiness } from '#shared/core/admin-server.ts';
 import { listen } from '#shared/core/listen.ts';
 import { loadConfig, readCertificates } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
@@ -20,6 +20,7 @@ import { registerFileMetrics } from '#shared/files/watch-files.ts';
 import { version } from '#shared/core/version.ts';
 import { clientFormats } from '#shared/formats/client-formats.ts';
 import { Hedges } from '#shared/serving/hedging/hedges.ts';
+import { readDependencies } from '#shared/serving/open/read-dependencies.ts';
 import { openServing } from '#shared/serving/open/open-serving.ts';
 import { AnswerStorer } from '#shared/serving/stored/answer-storer.ts';
 import type { BatchJob, SliceJob } from '#shared/background/batch-jobs.ts';
@@ -55,9 +56,10 @@ await runService(async (environment, releases) => {
   const id = randomBytes(6).toString('hex');
   const prefix = `${config.RTR_PREFIX}:`;
   const metricsRegistry = createServiceRegistry('batch-runner');
-  let isReady = false;
+  // The admin port opens before the components that it reports on, so that the process is visible while it waits for them.
+  let readHealth: (() => Promise<Readiness>) | undefined;
   if (config.ADMIN_PORT !== undefined) {
-    const health = () => ({ ready: isReady, facts: { status: isReady ? 'ok' : 'starting', version } });
+    const health = () => readHealth?.() ?? { ready: false, facts: { status: 'starting', version } };
     const admin = createAdminServer({ log, registry: metricsRegistry, health });
     await listen(admin, config.ADMIN_PORT, config.ADMIN_HOST, releases);
     log.info({ admin: admin.address() }, 'the admin port is open');
@@ -68,6 +70,7 @@ await runService(async (environment, releases) => {
     redis,
     accounts,
     store,
+    writes,
     reportUnreadable,
     ownerKeys,
     storedResponses,
@@ -224,9 +227,12 @@ await runService(async (environment, releases) => {
     releases,
   });
   queues.set('scheduled', startScheduled({ access, jobs, tasks: scheduled, log, releases }));
-  registerDependencyGauges(metricsRegistry, { nats: () => broker.roundTripMs(), redis: () => redis.roundTripMs() });
+  registerDependencyGauges(metricsRegistry, { nats: () => broker.roundTripMs(), redis: () => writes.roundTripMs() });
   registerFileMetrics(metricsRegistry, files);
   registerRunnerGauges(metricsRegistry, { jobs, batches, slots, workers: queues });
-  isReady = true;
+  readHealth = async () => {
+    const { areWell, health } = await readDependencies({ broker, redis, store, writes });
+    return { ready: true, facts: { status: areWell ? 'ok' : 'degraded', version, ...health } };
+  };
   log.info({ id, version }, 'batch-runner is ready');
 });

@@ -100,6 +100,7 @@ await runService(async (environment, releases) => {
     storedRedis,
     accounts,
     store,
+    writes,
     reportUnreadable,
     ownerKeys,
     storedResponses,
@@ -182,7 +183,7 @@ await runService(async (environment, releases) => {
   };
   const priceOf: PriceLookup = (tier, model) => prices.priceOf(tier, model);
 
-  registerDependencyGauges(metricsRegistry, { nats: () => broker.roundTripMs(), redis: () => redis.roundTripMs() });
+  registerDependencyGauges(metricsRegistry, { nats: () => broker.roundTripMs(), redis: () => writes.roundTripMs() });
   registerQueueMetrics(metricsRegistry, () => dispatcher.jobs());
   registerWorkerMetrics(metricsRegistry, () => workers.workers());
   const hedges = new Hedges();
@@ -225,7 +226,7 @@ await runService(async (environment, releases) => {
     log,
     releases,
   });
-  const healthParts = { workers, broker, redis, store, isDraining: () => openRequests.isLeaving };
+  const healthParts = { workers, broker, redis, store, writes, isDraining: () => openRequests.isLeaving };
   const segmentOf = ({ segment, segmentSetting }: ClientApi): string =>
     segmentSetting === undefined ? segment : config[segmentSetting];
   const webConsole = openConsole({

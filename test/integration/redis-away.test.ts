@@ -62,9 +62,10 @@ describe('with Redis', () => {
     await open.redis.get(`${cluster.prefix}:last`);
     await until(() => commands.includes(last));
     watch.stop();
-    // The ingress checks every few seconds that the store is still the same, holds the cluster's secret, and has no new registry.
+    // The ingress checks every few seconds that the store is still the same, takes writes, holds the cluster's secret, and has no new
+    // registry.
     const storeWatch =
-      /^(get \S+:store-(id|accepted)|exists \S+:keys|(setnx|get) \S+:cluster-secret|zrevrange \S+:registry-versions)$/;
+      /^(get \S+:store-(id|accepted)|exists \S+:keys|lpushx \S+:write-check|(setnx|get) \S+:cluster-secret|zrevrange \S+:registry-versions)$/;
     const perRequest = commands.filter((command) => !storeWatch.test(command));
     // The ledger writes batches, behind the requests.
     const others = perRequest.filter((command) => command !== last && !/^eval(sha)? /.test(command));

@@ -3,43 +3,39 @@ import { isFailing } from '#shared/broker/contract/announcement.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { version } from '#shared/core/version.ts';
+import {
+  readDependencies,
+  type DependencyHealth,
+  type DependencyParts,
+} from '#shared/serving/open/read-dependencies.ts';
 
 /** The body of `GET /health`. */
-export interface Health {
+export interface Health extends DependencyHealth {
   /** With `draining`, the status is 503, so that load balancers stop sending requests. Requests that still arrive are served. */
   status: 'ok' | 'degraded' | 'draining';
   version: string;
-  nats: boolean;
-  redis: boolean;
-  /** `lost`: the account store was emptied or replaced, and no operator has confirmed that. */
-  store: 'intact' | 'lost';
   /** Number of live workers that take jobs, by tier. */
   workers: Record<Tier, number>;
   /** Number of live workers whose upstream fails. */
   failing: number;
 }
 
-export interface HealthParts {
+export interface HealthParts extends DependencyParts {
   workers: LiveWorkers;
-  broker: { connected: boolean };
-  redis: { ready(): Promise<boolean> };
-  store: { isLost: boolean };
   isDraining: () => boolean;
 }
 
 /** Reads the state of broker, Redis, store and workers. Resolves within about a second, also when Redis hangs. */
-export async function readHealth({ workers, broker, redis, store, isDraining }: HealthParts): Promise<Health> {
+export async function readHealth({ workers, isDraining, ...parts }: HealthParts): Promise<Health> {
   const counts = Object.fromEntries(tiers.map((tier) => [tier, 0])) as Record<Tier, number>;
   let failing = 0;
   for (const { announcement } of workers.workers()) {
     if (announcement.accepting) counts[announcement.tier] += 1;
     if (isFailing(announcement.reason)) failing += 1;
   }
-  const nats = broker.connected;
-  const redisAnswers = await redis.ready();
-  const status = isDraining() ? 'draining' : nats && redisAnswers && !store.isLost ? 'ok' : 'degraded';
-  const storeIs = store.isLost ? 'lost' : 'intact';
-  return { status, version, nats, redis: redisAnswers, store: storeIs, workers: counts, failing };
+  const { areWell, health } = await readDependencies(parts);
+  const status = isDraining() ? 'draining' : areWell ? 'ok' : 'degraded';
+  return { status, version, ...health, workers: counts, failing };
 }
 
 /** Handles `GET /health`: status 503 while draining, so that load balancers choose another node; otherwise 200. */

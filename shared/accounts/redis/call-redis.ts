@@ -44,10 +44,22 @@ export async function readHash(redis: Redis, name: string): Promise<Record<strin
  */
 export function storeUnavailable(error: unknown): RouterError {
   const reason = error instanceof Error ? error.message : String(error);
-  return new RouterError('store_unavailable', 'The account store does not answer. Please try again soon.', {
+  const state = findRefusedWrite(error) === undefined ? 'does not answer' : 'takes no changes at this time';
+  return new RouterError('store_unavailable', `The account store ${state}. Please try again soon.`, {
     retryAfter: 2,
     cause: new Error(`redis: ${reason}`),
   });
+}
+
+/**
+ * Returns the message of an error by which Redis refuses every write: its memory is full, its disk fails, it is a read-only replica, or it
+ * lacks replicas; undefined for any other error. Scripts of Redis 6 have the message within another one; transactions only say that they
+ * were discarded.
+ */
+export function findRefusedWrite(error: unknown): string | undefined {
+  const isRefusal =
+    error instanceof Error && /(?:^|-)(?:OOM|MISCONF|READONLY|NOREPLICAS) |^EXECABORT /.test(error.message);
+  return isRefusal ? error.message : undefined;
 }
 
 export function isWrongType(error: unknown): boolean {

@@ -12,6 +12,12 @@ const longestPauseMs = 1_000;
 const sentinelAddress =
   /^(?<scheme>rediss?)\+sentinel:\/\/(?:(?<user>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<hosts>[^@/?]+)\/(?<name>[^/?]+)(?:\/(?<database>\d+))?(?:\?(?<query>.*))?$/;
 
+/**
+ * Minimum of milliseconds between two connections to an address because its server is a replica. An address may lead to a replica for good,
+ * and its reads are worth keeping.
+ */
+const readOnlyPauseMs = 10_000;
+
 const refusalMessage = 'the address of Redis is not a URL like redis://127.0.0.1:6379';
 
 /** The library's options, without the option that its constructor declares with a narrower type. */
@@ -50,6 +56,22 @@ export function redisOptions(url: string, ca: string | undefined): AddressOption
     ...signInOptions(username, password),
     ...(/^\/\d+$/.test(pathname) && { db: Number(pathname.slice(1)) }),
     ...(tls && { tls }),
+    reconnectOnError: createReadOnlyCheck(readOnlyPauseMs),
+  };
+}
+
+/**
+ * Returns a function that says whether an error calls for a new connection: the server has become a replica, and the address may lead to
+ * another server by now.
+ * @param pauseMs milliseconds after a new connection until the next one
+ */
+function createReadOnlyCheck(pauseMs: number): (error: Error) => boolean {
+  let connectedAt = -Infinity;
+  return ({ message }) => {
+    const now = performance.now();
+    if (!message.startsWith('READONLY') || now - connectedAt < pauseMs) return false;
+    connectedAt = now;
+    return true;
   };
 }
 
@@ -67,8 +89,8 @@ function sentinelOptions(url: string, groups: Record<string, string | undefined>
     sentinelRetryStrategy: (round) => Math.min(longestPauseMs, 100 * round),
     // A primary that was cut off from its sentinels may still accept writes, which will be lost.
     failoverDetector: true,
-    // This error says that the server has become a replica while this connection was open. A reconnect asks the sentinels for the primary.
-    reconnectOnError: ({ message }) => message.startsWith('READONLY'),
+    // A reconnect asks the sentinels for the primary.
+    reconnectOnError: createReadOnlyCheck(0),
   };
 }
 

@@ -25,7 +25,7 @@ export function registerReleaseGauge(registry: Registry, service: string): void 
 
 /**
  * The servers that a process depends on, by name. Each function pings one and resolves with the round trip in milliseconds, or undefined
- * if there is no answer; it settles within about a second and never rejects. It returns undefined, not a promise, while the process has
+ * if there is no answer, or the server does not do its work; it settles within about a second and never rejects. It returns undefined, not a promise, while the process has
  * not connected to that server yet.
  */
 export type Dependencies = Readonly<Record<string, () => Promise<number | undefined> | undefined>>;
@@ -43,14 +43,14 @@ export function registerDependencyGauges(registry: Registry, dependencies: Depen
   };
   const up = new Gauge({
     name: 'rtr_dependency_up',
-    help: 'Whether a dependency (nats, redis) answers: 1 or 0; absent until it is first needed',
+    help: 'Whether a dependency (nats, redis) works: 1, or 0 if it does not answer or Redis refuses writes; absent until it is first needed',
     labelNames,
     registers,
     collect,
   });
   const roundTrip = new Gauge({
     name: 'rtr_dependency_round_trip_seconds',
-    help: 'Round trip to a dependency (nats, redis), measured at the scrape; absent while it does not answer',
+    help: 'Round trip to a dependency (nats, redis), measured at the scrape; absent while it does not work',
     labelNames,
     registers,
     collect,

@@ -5,6 +5,7 @@ import { LostStoreWatch } from '#shared/accounts/lost-store-watch.ts';
 import { PriceTable } from '#shared/accounts/prices/price-table.ts';
 import { connectRedis, type RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
 import { logUnreadable, type ReportUnreadable } from '#shared/accounts/redis/stored-records.ts';
+import { WriteWatch } from '#shared/accounts/redis/write-watch.ts';
 import { ClusterSecret } from '#shared/accounts/secrets/cluster-secret.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { StoredResponses } from '#shared/accounts/stored-responses/stored-responses.ts';
@@ -46,6 +47,7 @@ export interface ServingResources {
   storedRedis: RedisConnection;
   accounts: Accounts;
   store: LostStoreWatch;
+  writes: WriteWatch;
   reportUnreadable: ReportUnreadable;
   ownerKeys: OwnerKeys;
   /** The secrets of the cluster, newest first; empty while they are not known. */
@@ -89,6 +91,8 @@ export async function openServing(options: OpenServingOptions): Promise<ServingR
   const accounts = openAccounts(redis.redis, prefix, reportUnreadable);
   const store = new LostStoreWatch(accounts.storeMarker, log);
   releases.add('store watch', () => store.close());
+  const writes = new WriteWatch(redis, prefix, log);
+  releases.add('write watch', () => writes.close());
   const secret = new ClusterSecret(redis.redis, prefix, config.SEAL_SECRET);
   releases.add('cluster secret', () => secret.close());
   const secrets = () => secret.secrets;
@@ -155,6 +159,7 @@ export async function openServing(options: OpenServingOptions): Promise<ServingR
     storedRedis,
     accounts,
     store,
+    writes,
     reportUnreadable,
     ownerKeys,
     secrets,

@@ -7,10 +7,12 @@ import { useRedis } from './use-redis.ts';
 /**
  * Reads the last 200 requests in the usage ledger of a cluster, newest first.
  * @param key id of the key with which they were made; default: any
+ * @param redisUrl default: the shared server
  */
-export async function readUsage(prefix: string, key?: string): Promise<UsageRecord[]> {
+export async function readUsage(prefix: string, key?: string, redisUrl?: string): Promise<UsageRecord[]> {
   return useRedis(
     async (redis) => (await new UsageReader(redis, `${prefix}:`).listRequests(admin, { key }, 200)).requests,
+    redisUrl,
   );
 }
 

@@ -1,4 +1,5 @@
 import { connectRedis, type RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
+import { findWriteRefusal } from '#shared/accounts/redis/find-write-refusal.ts';
 import { redisHosts } from '#shared/accounts/redis/redis-options.ts';
 import { StoreMarker } from '#shared/accounts/redis/store-marker.ts';
 import { readCertificates } from '#shared/core/load-config.ts';
@@ -21,7 +22,7 @@ const remedy = 'set `maxmemory-policy noeviction` in its configuration';
 
 /**
  * Checks whether the account store answers, and what it contains. Also checks whether this machine's router reports that the store was
- * emptied or replaced, and whether Redis would evict data when it is full.
+ * emptied or replaced, and whether Redis refuses writes, or would evict data when it is full.
  */
 export async function diagnoseStore({ redisUrl, redisCa, prefix, port }: StoreToDiagnose): Promise<Diagnosis> {
   const log = createLog({ service: 'rtr', level: 'silent', format: 'json' });
@@ -35,6 +36,9 @@ export async function diagnoseStore({ redisUrl, redisCa, prefix, port }: StoreTo
       return { subject, state: 'missing', detail: `it was emptied or replaced, and holds ${contentText}: ${confirm}` };
     if (keys === 0 && people === 0)
       return { subject, state: 'missing', detail: `it holds no key: run \`rtr setup\`; if it held any, ${confirm}` };
+    const refusal = await findWriteRefusal(connection.redis, `${prefix}:`);
+    if (refusal !== undefined)
+      return { subject, state: 'missing', detail: `Redis refuses writes at ${redisHosts(redisUrl)}: ${refusal}` };
     const policy = await readEvictionPolicy(connection.redis);
     if (policy !== undefined && policy !== 'noeviction')
       return { subject, state: 'missing', detail: `it may evict keys, limits and batches (${policy}): ${remedy}` };

@@ -7,21 +7,26 @@ import { uniqueName } from '../../../helpers/unique-name.ts';
 import { silentLog } from '../../../helpers/silent-log.ts';
 
 it.each([
-  ['ok', true, true, false, false],
-  ['degraded', false, true, false, false],
-  ['degraded', true, false, false, false],
-  ['degraded', true, true, true, false],
-  ['draining', true, true, false, true],
-  ['draining', false, false, true, true],
-])('a node is %s with NATS %s, Redis %s, a lost store %s, leaving %s', async (status, nats, redis, isLost, leaves) => {
-  const to = { url: inject('natsUrl'), name: 'test', prefix: uniqueName('health'), log: silentLog };
-  const broker = stopAfterTest(await connectBroker(to));
-  const health = await readHealth({
-    workers: stopAfterTest(new LiveWorkers(broker, silentLog)),
-    broker: { connected: nats },
-    redis: { ready: async () => redis },
-    store: { isLost },
-    isDraining: () => leaves,
-  });
-  expect(health).toMatchObject({ status, nats, redis, store: isLost ? 'lost' : 'intact' });
-});
+  ['ok', true, true, 'intact', false],
+  ['degraded', false, true, 'intact', false],
+  ['degraded', true, false, 'intact', false],
+  ['degraded', true, true, 'lost', false],
+  ['degraded', true, true, 'read_only', false],
+  ['draining', true, true, 'intact', true],
+  ['draining', false, false, 'lost', true],
+] as const)(
+  'a node is %s with NATS %s, Redis %s, the store %s, leaving %s',
+  async (status, nats, redis, store, leaves) => {
+    const to = { url: inject('natsUrl'), name: 'test', prefix: uniqueName('health'), log: silentLog };
+    const broker = stopAfterTest(await connectBroker(to));
+    const health = await readHealth({
+      workers: stopAfterTest(new LiveWorkers(broker, silentLog)),
+      broker: { connected: nats },
+      redis: { ready: async () => redis },
+      store: { isLost: store === 'lost' },
+      writes: { areRefused: store === 'read_only' },
+      isDraining: () => leaves,
+    });
+    expect(health).toMatchObject({ status, nats, redis, store });
+  },
+);

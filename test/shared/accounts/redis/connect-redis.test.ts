@@ -65,6 +65,21 @@ describe('connectRedis', () => {
     await until(async () => expect(await behind.store.list()).toEqual([]));
   });
 
+  it('connects anew to an address whose server has become a replica, and then keeps the connection for a while', async () => {
+    const { connection, redis, store } = await openKeyStore(server.url);
+    let losses = 0;
+    redis.on('close', () => losses++);
+    const write = () => redis.set('a', '1').catch(({ message }: Error) => message);
+    await redis.replicaof('127.0.0.1', '1');
+    expect(await write()).toMatch(/^READONLY/);
+    await until(() => losses === 1);
+    await connection.whenReady(AbortSignal.timeout(30_000));
+    for (let round = 0; round < 5; round += 1) expect(await write()).toMatch(/^READONLY/);
+    expect(await store.list()).toEqual([]);
+    expect(losses).toBe(1);
+    await redis.replicaof('NO', 'ONE');
+  });
+
   it('never logs the password, even when that is refused', async () => {
     const admin = await openKeyStore(server.url);
     await admin.connection.redis.config('SET', 'requirepass', 'the-right-one');

@@ -10,7 +10,7 @@ import { until } from '../../../helpers/until.ts';
 
 it('an address of Redis names host, port, user, password and database', () => {
   const options = { host: 'redis', port: 6380, username: 'joe', password: 's@cret', db: 2 };
-  expect(redisOptions('redis://joe:s%40cret@redis:6380/2', undefined)).toEqual(options);
+  expect(redisOptions('redis://joe:s%40cret@redis:6380/2', undefined)).toMatchObject(options);
 });
 
 it('an address of Redis names the sentinels that know the primary', () => {

@@ -6,7 +6,7 @@ import { createKey } from '#shared/accounts/keys/create-key.ts';
 import { openKeyStore } from '../../../../helpers/accounts/open-key-store.ts';
 import { startRedis } from '../../../../helpers/servers/start-redis.ts';
 
-it('rtr doctor reports a store that would evict keys when it is full, and the remedy', async () => {
+it('rtr doctor reports a store that would evict keys when it is full, and the remedy, and one that refuses writes', async () => {
   const server = await startRedis();
   onTestFinished(() => server.stop());
   const prefix = randomUUID();
@@ -19,4 +19,7 @@ it('rtr doctor reports a store that would evict keys when it is full, and the re
   await redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
   const detail = expect.stringMatching(/allkeys-lru.*maxmemory-policy noeviction/) as string;
   expect(await diagnose()).toMatchObject({ state: 'missing', detail });
+  await redis.config('SET', 'maxmemory-policy', 'noeviction', 'maxmemory', '1');
+  const refusal = expect.stringMatching(/^Redis refuses writes at .*: OOM command not allowed/) as string;
+  expect(await diagnose()).toMatchObject({ state: 'missing', detail: refusal });
 });
