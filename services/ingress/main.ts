@@ -306,6 +306,8 @@ await runService(async (environment, releases) => {
     serving,
     outages: storedOutages,
     changes,
+    limits: retriedLimits,
+    knownRefusal,
     unreadOutputs,
     openRequests,
     ending: ending.signal,

@@ -74,6 +74,43 @@ it('a key beyond its requests a minute still gets earlier answers and places in 
   expect((await post({ ...cluster, key, path: '/openai/v1/responses', body: background })).status).toBe(200);
 });
 
+it('an answer is repeated ten times, and then each repetition costs a request', async () => {
+  const { raw: key } = await cluster.addKey({ limits: { requestsPerMinute: 1, concurrentRequests: 1 } });
+  const headers = { 'idempotency-key': 'once' };
+  const again = () => post({ ...cluster, key, body: hello, headers, path: '/openai/chat/completions' });
+  // Reading from the store takes part of a minute on a busy machine, in which a part of a request becomes available again.
+  for (let count = 0; count <= 10; count += 1) expect((await again()).status).toBe(200);
+  await until(async () => {
+    const answer = await again();
+    expect(answer.status).toBe(429);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await answer.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } });
+  });
+});
+
+it.each([
+  ['names a file', '/openai/v1/batches'],
+  ['has its requests in its body', '/anthropic/v1/messages/batches'],
+])('a batch that %s costs a request a minute, and needs no place among concurrent requests', async (_, path) => {
+  const { raw: key } = await cluster.addKey({ limits: { requestsPerMinute: 3, concurrentRequests: 1 } });
+  const form = new FormData();
+  form.append('purpose', 'batch');
+  const line = JSON.stringify({ custom_id: '1', method: 'POST', url: '/v1/chat/completions', body: hello });
+  form.append('file', new Blob([line]), 'a.jsonl');
+  const { id } = (await (await post({ ...cluster, key, path: '/openai/v1/files', body: form })).json()) as {
+    id: string;
+  };
+  const fromFile = { input_file_id: id, endpoint: '/v1/chat/completions', completion_window: '24h' };
+  const body = path.startsWith('/openai') ? fromFile : { requests: [{ custom_id: '1', params: hello }] };
+  const leaving = new AbortController();
+  const messages = [{ role: 'user', content: 'Hi\n[demo tokens=5000 rate=20]' }];
+  const running = await ask(key, { messages, max_tokens: 5_000, stream: true }, leaving);
+  const statuses = [];
+  for (let count = 0; count < 3; count += 1) statuses.push((await post({ ...cluster, key, path, body })).status);
+  expect([running.status, ...statuses]).toEqual([200, 200, 200, 429]);
+  leaving.abort();
+});
+
 describe('a budget', () => {
   it('for ten is spent by exactly ten of 200 requests at once, on two nodes', { timeout: 60_000 }, async () => {
     const answer = (await (await ask(cluster.key)).json()) as { usage: Record<string, number> };

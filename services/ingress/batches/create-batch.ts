@@ -9,6 +9,7 @@ import type { BatchFormat, BatchSource } from '#shared/formats/batches/batch-for
 import { findBatchFormats } from '#shared/formats/batches/find-batch-formats.ts';
 import type { ClientApi } from '#shared/formats/client-api.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
+import { countRequest, type CountedLimits } from '#shared/serving/count-request.ts';
 import { readArrivingBody } from '../files/read-arriving-body.ts';
 import type { HeldBodies } from '../http/held-bodies.ts';
 import type { ReadBody } from '../http/read-body.ts';
@@ -21,7 +22,7 @@ const reservedBytes = 20 * 1024 * 1024;
 /** Milliseconds after which the file with the requests from a body expires, unless validation has removed it. */
 const inputLifeMs = 7 * 24 * 3_600_000;
 
-export interface CreateBatchParts {
+export interface CreateBatchParts extends CountedLimits {
   batches: Pick<Batches, 'assertRoom' | 'create' | 'find'>;
   files: Pick<Files, 'add' | 'assertRoom' | 'find' | 'delete'>;
   formats: readonly ClientFormat[];
@@ -57,11 +58,12 @@ export async function createBatch(
 ): Promise<BatchRecord> {
   if (parts.isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
   const { batches } = parts;
-  // The number of batches is checked before the body is read, so that a large body is not received only to be refused.
+  const { source } = wanted.format;
+  // What refuses the batch is checked before its requests are received. A body that names a file may repeat an earlier request.
+  if (source.kind === 'inline') await countRequest(parts, contextOf(response).identity);
   await batches.assertRoom(wanted.owner);
   // The client may have disconnected meanwhile. In that case, nothing would release the memory that is reserved for its request.
   if (response.destroyed) throw new RouterError('invalid_request', 'The upload was cut off.');
-  const { source } = wanted.format;
   if (source.kind === 'file') return batches.create(await readFileBatch(request, response, wanted, source, parts));
   return createWithInput(await readInlineBatch(request, response, wanted, source, parts), parts);
 }
@@ -89,12 +91,14 @@ async function readFileBatch(
   response: Response,
   { id, owner, api }: BatchRequest,
   source: Source<'file'>,
-  { readBody, heldBodies, files, formats }: CreateBatchParts,
+  parts: CreateBatchParts,
 ): Promise<NewBatch> {
+  const { readBody, heldBodies, files, formats } = parts;
   const context = contextOf(response);
   const { id: key } = context.identity;
   const body = await readBody(request, context.reserveBody(heldBodies));
   await context.keyed?.claim(body);
+  await countRequest(parts, context.identity);
   const creation = source.read(body);
   const { endpoint, path, windowMs, inputFile: shownFileId, window, metadata, outputSeconds } = creation;
   if (!findBatchFormats({ api: api.segment, path }, formats)) {

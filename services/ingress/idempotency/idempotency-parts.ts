@@ -2,13 +2,14 @@ import type { IdempotentAnswers } from '#shared/accounts/idempotent-answers/idem
 import type { ResponseChanges } from '#shared/accounts/background-responses/response-changes.ts';
 import type { ShortOutages } from '#shared/accounts/redis/short-outages.ts';
 import type { Logger } from '#shared/core/log.ts';
+import type { CountedLimits } from '#shared/serving/count-request.ts';
 import type { StoreQueueBudget } from '#shared/serving/stored/store-queue-budget.ts';
 import type { OpenRequests } from '../http/open-requests.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 
 export type KeyedOutcome = 'executed' | 'joined' | 'replayed' | 'resumed' | 'abandoned';
 
-export interface IdempotencyParts {
+export interface IdempotencyParts extends CountedLimits {
   answers: IdempotentAnswers;
   /** Makes requests wait while Redis restarts. */
   outages: Pick<ShortOutages, 'retry'>;

@@ -5,9 +5,10 @@ import {
   type ExecutionRef,
   type RequestFacts,
 } from '#shared/accounts/idempotent-answers/idempotent-answers.ts';
-import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
+import { storeOwnerOf, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
+import { countRequest } from '#shared/serving/count-request.ts';
 import { readArrivingBody } from '../files/read-arriving-body.ts';
 import { contextOf, type IdempotentRequest } from '../http/request-context.ts';
 import { createBodyDigest, computeDigest } from './body-digest.ts';
@@ -37,6 +38,12 @@ const answered = Symbol('answered');
 
 /** The entry of an answer that never began. */
 const emptyEntry: AnswerEntry = { from: 0, last: 0, bytes: undefined, head: undefined, facts: undefined };
+
+/**
+ * How often an answer is repeated without counting as a request of its key's limits, so that a client whose connection breaks gets its
+ * answer even if the limit is used up. Each repetition reads the whole answer from Redis.
+ */
+const freeRepetitions = 10;
 
 /** Milliseconds after which a request gives up claiming its key, if executions of other requests with the key end without an answer. */
 const maxRetryMs = 600_000;
@@ -152,7 +159,7 @@ export class KeyedRequest implements AnswerReceiver, IdempotentRequest {
    */
   async #claim(digest?: () => string): Promise<{ execution: ExecutionRef; isOver: boolean } | undefined> {
     const { answers, outages, store } = this.#parts;
-    const owner = storeOwnerOf(contextOf(this.#response).identity);
+    const owner = storeOwnerOf(this.#identity);
     const { key, after } = this.#headers;
     const attempt = createExecutionId();
     const claim = await outages.retry(async () => {
@@ -164,6 +171,7 @@ export class KeyedRequest implements AnswerReceiver, IdempotentRequest {
         throw answerNotKeptError();
       case 'taken':
         this.#compare(claim.facts);
+        if (claim.repetitions > freeRepetitions) await countRequest(this.#parts, this.#identity);
         return claim;
       case 'claimed': {
         // If the client has left meanwhile, the key is released, because nothing was begun. If that fails, the lease ends by itself.
@@ -182,6 +190,10 @@ export class KeyedRequest implements AnswerReceiver, IdempotentRequest {
         return undefined;
       }
     }
+  }
+
+  get #identity(): KeyIdentity {
+    return contextOf(this.#response).identity;
   }
 
   #follow(of: ExecutionRef, isOver: boolean): Promise<'answered' | 'free'> {

@@ -54,8 +54,11 @@ export interface ExecutionRef {
 export type Claim =
   /** The caller must execute the request. `number` counts the earlier executions with the key. */
   | { outcome: 'claimed'; execution: ExecutionRef; number: number }
-  /** The execution `of` has the key, or its answer is kept for the key. */
-  | { outcome: 'taken'; execution: ExecutionRef; isOver: boolean; facts: RequestFacts }
+  /**
+   * The execution `of` has the key, or its answer is kept for the key. `repetitions` counts the requests that were told so, this one
+   * included.
+   */
+  | { outcome: 'taken'; execution: ExecutionRef; isOver: boolean; facts: RequestFacts; repetitions: number }
   | { outcome: 'unknown' };
 
 export interface AnswerEntry {
@@ -154,13 +157,14 @@ export class IdempotentAnswers {
       case 'claimed':
         return { outcome, execution: ownExecution, number: Number(rest[0]) };
       case 'taken': {
-        const [state, other = '', sealed = ''] = rest;
+        const [state, other = '', sealed = '', repetitions] = rest;
         const execution = { owner, id, attempt: other };
         return {
           outcome,
           execution,
           isOver: state === 'over',
           facts: unsealJson(this.#sealer(owner), sealed) as RequestFacts,
+          repetitions: Number(repetitions),
         };
       }
       case 'unknown':

@@ -10,6 +10,7 @@
 --   head        status and headers of the answer, sealed; absent until they are known
 --   next        number of the next event
 --   kind        of an answer that is over: `whole`, `cut` (its connection was closed before its end) or `cancelled`
+--   repetitions how many requests with the key were not executed; absent if none
 --   isFree      set if the next request with the key is executed
 --   isLost      set if its entries are not kept
 -- idempotent-events:<owner>:<id>     stream, expires: the sealed pieces of the answer; an entry's id is the number of its last event plus 1

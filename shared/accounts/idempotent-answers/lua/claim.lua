@@ -10,8 +10,8 @@
 --   totalBytes  maximum bytes of all answers
 --   wasAway     see answers.lua
 -- ARGV[2]  endpoint and digest of the request, sealed
--- Returns {'claimed', number}; {'taken', state, attempt, facts}; {'unknown'} for a request that continues an unknown answer; {'full'} if
--- the owner has too many keys, or there is no room.
+-- Returns {'claimed', number}; {'taken', state, attempt, facts, repetitions with this one}; {'unknown'} for a request that continues an
+-- unknown answer; {'full'} if the owner has too many keys, or there is no room.
 sweep()
 local state, attempt, facts, leaseUntil, isFree =
   unpack(redis.call('HMGET', record, 'state', 'attempt', 'facts', 'leaseUntil', 'isFree'))
@@ -20,7 +20,7 @@ if state == 'running' and attempt == args.attempt then
   return { 'claimed', number('number') }
 end
 if state and not isFree and (state == 'over' or isLeased(tonumber(leaseUntil))) then
-  return { 'taken', state, attempt, facts }
+  return { 'taken', state, attempt, facts, redis.call('HINCRBY', record, 'repetitions', 1) }
 end
 if args.isResumed then
   return { 'unknown' }

@@ -8,6 +8,7 @@ import { HeldBodies } from '#services/ingress/http/held-bodies.ts';
 import { createContext } from '#services/ingress/http/request-context.ts';
 import { Batches } from '#shared/accounts/batches/batches.ts';
 import { FileRecords } from '#shared/accounts/files/file-records.ts';
+import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import { storeUnavailable } from '#shared/accounts/redis/call-redis.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { Files } from '#shared/files/files.ts';
@@ -18,6 +19,7 @@ import { identityOf } from '../../../helpers/serving/serving-parts.ts';
 import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { openObjects } from '../../../helpers/files/open-objects.ts';
 import { serveInTest } from '../../../helpers/servers/serve-http.ts';
+import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
 import { silentLog } from '../../../helpers/silent-log.ts';
 
 const hourMs = 3_600_000;
@@ -32,6 +34,7 @@ async function open(creating?: (create: () => Promise<unknown>) => Promise<never
   const records = new FileRecords(redis, prefix, { bounds: { ownerBytes: 1e6, totalBytes: 1e6 }, report });
   const { store } = await openObjects();
   const files = new Files({ records, store, fileBytes: 1e6, fileLines: 100, log: silentLog });
+  const limits = stopAfterTest(new LimitKeeper(redis, prefix, silentLog));
   const batches = new Batches(redis, prefix, { bounds: { maxOpen: 1, keepMs: hourMs }, report });
   const parts: CreateBatchParts = {
     batches: {
@@ -39,6 +42,8 @@ async function open(creating?: (create: () => Promise<unknown>) => Promise<never
       create: (batch) => (creating ? creating(() => batches.create(batch)) : batches.create(batch)),
       find: (...args) => batches.find(...args),
     },
+    limits,
+    knownRefusal: (parties) => limits.findKnownRefusal(parties),
     files,
     formats: clientFormats,
     readBody: () => Promise.reject(new Error('unused')),
