@@ -39,6 +39,7 @@ import { toTrustProxySetting } from './http/trusted-hops.ts';
 import { findAddressWarnings } from './http/address-warnings.ts';
 import { ingressConfig } from './config.ts';
 import type { PriceLookup } from '#shared/serving/estimate-amount.ts';
+import { FollowerPlaces } from './http/follower-places.ts';
 import { ArrivingBodies, computeArrivingBytes } from './http/arriving-bodies.ts';
 import { drainRequests } from './http/drain-requests.ts';
 import { EventLoopLoad } from './http/event-loop-load.ts';
@@ -119,9 +120,11 @@ await runService(async (environment, releases) => {
   releases.add('background jobs', () => jobs.close());
   const { store: backgroundStore, changes } = openBackground({ config, serving, name: `ingress-${id}`, log, releases });
   const closing = new AbortController();
+  const places = new FollowerPlaces();
   const background = {
     responses: new BackgroundResponses(storedRedis.redis, `${prefix}:`, backgroundStore),
     changes,
+    places,
     jobs,
     keepAliveMs: config.KEEP_ALIVE_MS,
     unreadMs,
@@ -308,6 +311,7 @@ await runService(async (environment, releases) => {
     changes,
     limits: retriedLimits,
     knownRefusal,
+    places,
     unreadOutputs,
     openRequests,
     ending: ending.signal,

@@ -80,6 +80,26 @@ async function streamLong(): Promise<{ id: string; ended: Promise<void> }> {
 const beginning = ['response.created', 'response.queued', 'response.in_progress'];
 
 describe('a response in the background', () => {
+  it('is followed by sixteen clients of a node, and by another when one of them leaves', async () => {
+    const { id } = await here.responses.create(asking('rate=20 tokens=2000'));
+    const streams = await Promise.all(Array.from({ length: 16 }, () => here.responses.retrieve(id, { stream: true })));
+    const refused = await here.responses.retrieve(id, { stream: true }).then(
+      () => undefined,
+      (error: unknown) => error as InstanceType<typeof OpenAI.APIError>,
+    );
+    expect(refused).toMatchObject({ status: 429, code: 'rate_limit_exceeded' });
+    expect(refused?.headers?.get('retry-after')).toBe('5');
+    expect((await here.responses.retrieve(id)).status).toBe('in_progress');
+    streams[0]?.controller.abort();
+    await until(async () => {
+      const another = await here.responses.retrieve(id, { stream: true });
+      another.controller.abort();
+      return true;
+    });
+    for (const { controller } of streams) controller.abort();
+    await here.responses.cancel(id);
+  });
+
   it('is queued at once, produced without its client, stored, and counted once', async () => {
     const before = (await ledger()).length;
     const metadata = { purpose: 'test' };

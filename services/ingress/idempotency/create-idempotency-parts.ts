@@ -21,7 +21,7 @@ const pingMs = 1_000;
 
 export interface OpenIdempotencyOptions extends Pick<
   IdempotencyParts,
-  'outages' | 'changes' | 'limits' | 'knownRefusal' | 'unreadOutputs' | 'openRequests' | 'ending'
+  'outages' | 'changes' | 'limits' | 'knownRefusal' | 'places' | 'unreadOutputs' | 'openRequests' | 'ending'
 > {
   config: Pick<IngressConfig, 'RTR_PREFIX' | 'KEEP_ALIVE_MS' | 'BODY_TIMEOUT_MS' | keyof typeof idempotencySettings>;
   serving: Pick<ServingResources, 'storedRedis' | 'ownerKeys' | 'store'>;
@@ -32,7 +32,8 @@ export interface OpenIdempotencyOptions extends Pick<
 
 /** Creates what the handlers of requests with an idempotency key need. */
 export function createIdempotencyParts(options: OpenIdempotencyOptions): IdempotencyParts {
-  const { config, serving, outages, changes, limits, knownRefusal, unreadOutputs, openRequests, ending } = options;
+  const { config, serving, outages, changes, limits, knownRefusal, places, unreadOutputs, openRequests, ending } =
+    options;
   const { registry, log, releases } = options;
   const { storedRedis, ownerKeys: keys, store } = serving;
   // Without pings, an idle connection would not show that Redis hangs, and leases of idempotency keys would end meanwhile.
@@ -47,6 +48,7 @@ export function createIdempotencyParts(options: OpenIdempotencyOptions): Idempot
     changes,
     limits,
     knownRefusal,
+    places,
     journalBudget: new StoreQueueBudget(maxUnwritten),
     unreadOutputs,
     openRequests,

@@ -4,6 +4,7 @@ import type { ShortOutages } from '#shared/accounts/redis/short-outages.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { CountedLimits } from '#shared/serving/count-request.ts';
 import type { StoreQueueBudget } from '#shared/serving/stored/store-queue-budget.ts';
+import type { FollowerPlaces } from '../http/follower-places.ts';
 import type { OpenRequests } from '../http/open-requests.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 
@@ -14,6 +15,7 @@ export interface IdempotencyParts extends CountedLimits {
   /** Makes requests wait while Redis restarts. */
   outages: Pick<ShortOutages, 'retry'>;
   changes: Pick<ResponseChanges, 'watch'>;
+  places: FollowerPlaces;
   /** Bounds the memory of all answers that are not written yet. */
   journalBudget: StoreQueueBudget;
   unreadOutputs: UnreadOutputs;

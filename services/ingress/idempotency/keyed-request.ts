@@ -196,12 +196,17 @@ export class KeyedRequest implements AnswerReceiver, IdempotentRequest {
     return contextOf(this.#response).identity;
   }
 
-  #follow(of: ExecutionRef, isOver: boolean): Promise<'answered' | 'free'> {
+  async #follow(of: ExecutionRef, isOver: boolean): Promise<'answered' | 'free'> {
     const { after } = this.#headers;
+    const leave = this.#parts.places.occupy(of.owner, of.attempt);
     this.#parts.count(after !== undefined ? 'resumed' : isOver ? 'replayed' : 'joined');
     const assertSameRequest = (facts: RequestFacts): void => this.#compare(facts);
     const { format } = this.#route;
-    return followAnswer(this.#response, { execution: of, after, format, assertSameRequest }, this.#parts);
+    try {
+      return await followAnswer(this.#response, { execution: of, after, format, assertSameRequest }, this.#parts);
+    } finally {
+      leave();
+    }
   }
 
   /** @throws RouterError `idempotency_key_reused` if the key was used for a different request */

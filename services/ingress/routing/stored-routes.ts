@@ -53,7 +53,10 @@ export function addStoredRoutes(
       const message = 'Only a response in the background can be streamed again, for as long as its events are kept.';
       throw new RouterError('unsupported_parameter', message, { param: 'stream' });
     }
-    await streamBackground(response, { ...wanted, shape, after: readStartingAfter(request.query) }, background);
+    const after = readStartingAfter(request.query);
+    // The client that creates a response needs no place: it has one stream, and the number of unfinished responses is bounded.
+    const leave = background.places.occupy(wanted.owner, wanted.id);
+    await streamBackground(response, { ...wanted, shape, after }, background).finally(leave);
   });
   router.delete(answerPath, async (request, response) => {
     const wanted = { id: idOf(request), owner: ownerOf(response) };

@@ -54,6 +54,21 @@ describe('a request with an idempotency key', () => {
     }
   });
 
+  it('is joined by sixteen others of a node, and no more', async () => {
+    const key = newKey();
+    const body = chat('tokens=60 rate=20', { stream: true });
+    const first = await send(key, { body });
+    const leaving = new AbortController();
+    const joined = await Promise.all(Array.from({ length: 16 }, () => send(key, { body, signal: leaving.signal })));
+    expect(joined.map(({ status }) => status)).toEqual(joined.map(() => 200));
+    const refused = await send(key, { body });
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5']);
+    expect(await refused.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } });
+    leaving.abort();
+    await first.text();
+    await until(async () => (await send(key, { body })).status === 200);
+  });
+
   it('is refused with another body, or at another endpoint, in the format of the client', async () => {
     const key = newKey();
     const body = chat('tokens=3');
