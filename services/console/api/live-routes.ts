@@ -24,7 +24,7 @@ export function liveRoutes(parts: LiveRoutesParts): Router {
   const routes = Router({ caseSensitive: true, strict: true });
   routes.get('/live', (request, response) => {
     const { sessionId, user } = signedInOf(response);
-    if (!feed.hasRoom(sessionId)) {
+    if (!feed.hasRoom(user.id)) {
       throw new ApiFailure(429, 'too_many_streams', 'Too many pages are open. Close some of them.', { retryAfter: 5 });
     }
     // `requireSession` has asked the provider at the start of this request.
@@ -37,7 +37,7 @@ export function liveRoutes(parts: LiveRoutesParts): Router {
       return isOpen && currentUser ? viewerOf(currentUser) : undefined;
     };
     const takesChanges = request.query['changes'] !== undefined;
-    feed.open({ response, session: sessionId, viewer: viewerOf(user), takesChanges, currentViewer: findCurrentViewer });
+    feed.open({ response, viewer: viewerOf(user), takesChanges, currentViewer: findCurrentViewer });
   });
   routes.get('/about', (_, response) => {
     response.json(about);

@@ -20,11 +20,11 @@ const tickMs = 1_000;
 /** Milliseconds between two comments that keep proxies and browsers connected. With each comment the sign-in session is checked. */
 const heartbeatMs = 5_000;
 
-/** All sign-in sessions together may have this many open streams. */
+/** All people together may have this many open streams. */
 const maxStreams = 500;
 
-/** One sign-in session may have this many open streams. Each visible page has one. */
-const maxStreamsOfSession = 8;
+/** One person may have this many open streams, in all sign-in sessions together. Each visible page has one. */
+const maxStreamsOfPerson = 24;
 
 /** Bytes that may wait for a page that reads too slowly. If more bytes wait, the stream is cut, and the page connects again. */
 const maxUnreadBytes = 4 * 1024 * 1024;
@@ -37,7 +37,6 @@ const retryField = 'retry: 1000\n\n';
 
 export interface PageStream {
   response: ServerResponse;
-  session: string;
   viewer: Viewer;
   /** Whether the page accepts `workers-changed`. A page loaded from an older release may not, and gets all workers after each change. */
   takesChanges: boolean;
@@ -78,10 +77,10 @@ export class LiveFeed {
     this.#stats = stats;
   }
 
-  /** Returns whether a sign-in session may open another stream now. */
-  hasRoom(session: string): boolean {
-    const streamsOfSession = [...this.#listeners].filter((listener) => listener.session === session).length;
-    return this.#listeners.size < maxStreams && streamsOfSession < maxStreamsOfSession;
+  /** Returns whether a person may open another stream now. */
+  hasRoom(userId: string): boolean {
+    const streamsOfPerson = [...this.#listeners].filter(({ viewer }) => viewer.userId === userId).length;
+    return this.#listeners.size < maxStreams && streamsOfPerson < maxStreamsOfPerson;
   }
 
   /** Begins a stream of server-sent events that ends when the page leaves, the sign-in session ends or the feed closes. */

@@ -50,11 +50,22 @@ describe('the live feed', () => {
     expect(there.news.overview?.firstTokenMs?.p50).toBeGreaterThan(0);
   });
 
-  it('limits the streams of one session, and accepts a new one when a page closes', async () => {
-    const pages = await Promise.all(Array.from({ length: 8 }, () => listenLive(admin)));
-    expect(pages.map(({ response }) => response.status)).toEqual(Array.from({ length: 8 }, () => 200));
+  it('limits the streams of one person in all sessions, and accepts a new one when a page closes', async () => {
+    const sessions = await Promise.all(
+      Array.from({ length: 3 }, async () => {
+        const session = new ConsoleClient(cluster.url);
+        expect((await session.signIn('ada@example.com', goodPassword)).status).toBe(200);
+        return session;
+      }),
+    );
+    const pages = await Promise.all(
+      sessions.flatMap((session) => Array.from({ length: 8 }, () => listenLive(session))),
+    );
+    expect(pages.map(({ response }) => response.status)).toEqual(Array.from({ length: 24 }, () => 200));
     const refused = await listenLive(admin);
     expect([refused.response.status, refused.response.headers.get('retry-after')]).toEqual([429, '5']);
+    const { client: grace } = await inviteToConsole({ client: admin }, 'Grace');
+    expect((await listenLive(grace)).response.status).toBe(200);
     pages[0]?.leave();
     await until(async () => (await listenLive(admin)).response.status === 200);
   });
