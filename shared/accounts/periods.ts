@@ -60,7 +60,7 @@ export function widenToUnits(unit: PeriodUnit, { from, to }: Period): Period {
 }
 
 /** Milliseconds after the beginning of a period until its totals expire: 400 days for a day, ten years for a month. */
-const keptMs: Record<TotalsUnit, number> = { day: 400 * dayMs, month: 3_653 * dayMs };
+export const totalsKeptMs: Readonly<Record<TotalsUnit, number>> = { day: 400 * dayMs, month: 3_653 * dayMs };
 
 /** Returns the beginning of the unit that contains a time, both in ms since 1970. */
 export function findBeginning(unit: PeriodUnit, at: number): number {
@@ -83,5 +83,5 @@ export function periodName(step: TotalsUnit, beginning: number): string {
 
 /** Returns when a period's totals expire, in ms since 1970. */
 export function computeExpiry(step: TotalsUnit, beginning: number): number {
-  return beginning + keptMs[step];
+  return beginning + totalsKeptMs[step];
 }

@@ -1,5 +1,6 @@
 import { toAgentSessionArgs, sessionScript } from '../agent-sessions/session-entry.ts';
 import { findBeginning, computeExpiry, periodName, type TotalsUnit } from '../periods.ts';
+import { keyNamesScript, toKeyNameBounds } from './key-names.ts';
 import { maxIdsPerHash, olderHashes } from './request-index.ts';
 import { maxSpanOwners, ownerName, toSpanArgs } from './span-sums.ts';
 import {
@@ -15,7 +16,11 @@ import {
 import type { UsageRecord } from './usage-record.ts';
 
 /** The scripts that define `writeUsage`. They stand before each script that writes into the ledger. */
-export const ledgerScripts: readonly URL[] = [sessionScript, new URL('lua/ledger.lua', import.meta.url)];
+export const ledgerScripts: readonly URL[] = [
+  sessionScript,
+  keyNamesScript,
+  new URL('lua/ledger.lua', import.meta.url),
+];
 
 export interface LedgerEntry {
   args: Readonly<Record<string, unknown>>;
@@ -29,12 +34,13 @@ export interface LedgerEntryBounds {
   maxRequests: number;
   requestsKeptMs: number;
   maxFields: number;
+  maxKeyNames?: number;
   sessionsKeptMs: number;
 }
 
 export function toLedgerEntry(
   records: readonly UsageRecord[],
-  { prefix, maxRequests, requestsKeptMs, maxFields, sessionsKeptMs }: LedgerEntryBounds,
+  { prefix, maxRequests, requestsKeptMs, maxFields, maxKeyNames, sessionsKeptMs }: LedgerEntryBounds,
 ): LedgerEntry {
   return {
     args: {
@@ -47,6 +53,7 @@ export function toLedgerEntry(
       olderIds: olderHashes,
       maxFields,
       keyNames: Object.fromEntries(records.map(({ key }) => [key.id, key.name])),
+      keyNameBounds: toKeyNameBounds(maxKeyNames),
       totals: totalsByRow(records),
       maxOwners: maxSpanOwners,
       spans: toSpanArgs(records),

@@ -34,6 +34,8 @@ export interface UsageLedgerBounds {
    * Maximum of fields in the totals of one day or month; a row has about four fields. Further rows are counted together. Default 200,000.
    */
   maxFields?: number;
+  /** Maximum of keys whose names are kept. Default 200,000. */
+  maxKeyNames?: number;
   /** Milliseconds after its last turn for which a session of a coding agent is kept; 0: no sessions are kept. Default 7 days. */
   sessionsKeptMs?: number;
 }
@@ -52,7 +54,7 @@ export class UsageLedger {
   readonly #redis: Redis;
   readonly #prefix: string;
   readonly #log: Logger;
-  readonly #bounds: Required<UsageLedgerBounds>;
+  readonly #bounds: UsageLedgerBounds & Required<Omit<UsageLedgerBounds, 'maxKeyNames'>>;
   readonly #writer = randomUUID();
   readonly #timer: NodeJS.Timeout;
   #waiting: UsageRecord[] = [];

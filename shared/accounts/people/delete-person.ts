@@ -78,7 +78,10 @@ async function removeNames(
   const names = accountNames(prefix);
   const teams = await callRedis(redis.hkeys(names.teamsOf(id)));
   const identities = [`session:${id}`, ...teams.map((team) => `session:${id}:${team}`)];
-  const steps = redis.multi().hdel(`${prefix}usage:key-names`, ...identities, ...keyIds);
+  const steps = redis
+    .multi()
+    .hdel(`${prefix}usage:key-names`, ...identities, ...keyIds)
+    .zrem(`${prefix}usage:key-names-used`, ...identities, ...keyIds);
   for (const keyId of keyIds) steps.hset(names.key(keyId), 'name', 'deleted');
   await callRedisAll(steps);
 }

@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { Logger } from '#shared/core/log.ts';
+import { keyNamesScript, toKeyNameBounds } from '../ledger/key-names.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { RefusalCounts } from './refusal-counts.ts';
 import { samplesKeptMs, sampleStreams } from './refusal-sample.ts';
 import { RefusalSampler } from './refusal-sampler.ts';
 import type { Refusal } from './refusal.ts';
 
-const write = new RedisScript(new URL('lua/write.lua', import.meta.url));
+const write = new RedisScript(keyNamesScript, new URL('lua/write.lua', import.meta.url));
 
 /** Milliseconds after a refusal until it is written, and minimum of milliseconds between two writes. */
 const writeEveryMs = 2_000;
@@ -103,6 +104,7 @@ export class RefusalLedger {
         most: sampleStreams[stream],
         text: JSON.stringify(sample),
       })),
+      keyNameBounds: toKeyNameBounds(),
       oldest: Date.now() - samplesKeptMs,
       keptMs: samplesKeptMs,
     };

@@ -1,4 +1,5 @@
--- What scripts that write into the usage ledger have in common. This file stands before each of them, behind `sessions.lua`.
+-- What scripts that write into the usage ledger have in common. This file stands before each of them, behind `sessions.lua` and
+-- `key-names.lua`.
 --
 --   <prefix>requests           stream: single requests, the field `r` is JSON; bounded in number and age
 --   <prefix>ids                string that expires: the number of the newest hash of ids
@@ -6,7 +7,6 @@
 --   <prefix><day or month>     hash: totals, see totals.ts
 --   <prefix>spans:<period>     hashes that expire: everybody's sums of five minutes or an hour, see span-sums.ts
 --   <prefix>spans:<period>:<owner>   hashes that expire: the sums of a person or team in the same periods
---   <prefix>key-names          hash: each key's name when it was last used, by id
 
 -- Adds the stream id of a request to a text with the stream ids of all requests with its id, and returns the text. The eight newest stream
 -- ids of each owner are kept, and 64 altogether.
@@ -138,6 +138,7 @@ end
 --     olderIds     number of hashes of ids that are kept in addition to the newest one
 --     maxFields    maximum of fields of a period; further rows are counted under their substitute
 --     keyNames     { id: name }
+--     keyNameBounds  see `writeKeyNames`
 --     sessions     see `writeSessions`; absent if there are no turns
 --     totals       a list of { period, expiresAt (ms since 1970), row, substitute, counts (one for each of the letters below) }
 --     maxOwners    maximum of owners whose sums are counted separately in one period
@@ -158,9 +159,7 @@ local function writeUsage(ledger, first)
   writeSpans(ledger)
   writeSessions(ledger.prefix, ledger.sessions, entries)
 
-  for id, name in pairs(ledger.keyNames) do
-    redis.call('HSET', ledger.prefix .. 'key-names', id, name)
-  end
+  writeKeyNames(ledger.prefix, ledger.keyNames, ledger.keyNameBounds)
 
   for _, total in ipairs(ledger.totals) do
     local period = ledger.prefix .. total.period

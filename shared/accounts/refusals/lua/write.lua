@@ -4,7 +4,6 @@
 --   <prefix>refusals:<hour or day>   hash: counts by row, see refusal-row.ts; it expires
 --   <prefix>refusals:samples-of-…    streams: single refusals, the field `r` is JSON; bounded in number and age
 --   <prefix>refusals:batch:<writer>  string that expires: number of the writer's last batch
---   <prefix>key-names                hash, see ledger.lua
 --
 -- ARGV[1]  JSON:
 --   prefix      start of all names
@@ -13,6 +12,7 @@
 --   periods     a list of { name, expiresAt (ms since 1970), maxRows, rows }; its rows are { row, substitute, count, key: { id, name } }.
 --               Rows of a key count under their substitute once the period has maxRows; other rows have no key.
 --   samples     a list of { stream, most, text }
+--   keyNameBounds  see `writeKeyNames` of key-names.lua, which stands before this script
 --   oldest      samples that were written before this time, in ms since 1970, are removed
 --   keptMs      milliseconds for which a stream is kept after its last sample
 -- Returns 1, or 0 when the batch was written before.
@@ -25,6 +25,7 @@ if tonumber(redis.call('GET', batch) or '0') >= args.batch then
 end
 redis.call('SET', batch, args.batch, 'PX', 86400000)
 
+local keyNames = {}
 for _, period in ipairs(args.periods) do
   local name = prefix .. period.name
   local rows = redis.call('HLEN', name)
@@ -33,7 +34,7 @@ for _, period in ipairs(args.periods) do
     if counted.key and rows >= period.maxRows and redis.call('HEXISTS', name, row) == 0 then
       row = counted.substitute
     elseif counted.key then
-      redis.call('HSET', args.prefix .. 'key-names', counted.key.id, counted.key.name)
+      keyNames[counted.key.id] = counted.key.name
     end
     if redis.call('HINCRBY', name, row, counted.count) == counted.count then
       rows = rows + 1
@@ -41,6 +42,8 @@ for _, period in ipairs(args.periods) do
   end
   redis.call('PEXPIREAT', name, period.expiresAt)
 end
+
+writeKeyNames(args.prefix, keyNames, args.keyNameBounds)
 
 for _, sample in ipairs(args.samples) do
   local stream = prefix .. sample.stream

@@ -89,6 +89,25 @@ it('totals show a person only their own keys and teams', async () => {
   expect(await seen(member('u9'))).toEqual([]);
 });
 
+it('names of keys are kept for the keys that were used last, and as long as any totals of them', async () => {
+  const { write, reader, redis, prefix } = await open({ maxKeyNames: 3 });
+  const use = (id: string) => write(record({ key: { id, name: `name of ${id}` } }));
+  const named = async () => [...(await reader.readKeyNames(['old', 'a', 'b', 'c', 'd', 'e'])).keys()];
+  // An earlier release has stored no times.
+  await redis.hset(`${prefix}usage:key-names`, 'old', 'name of old');
+  await use('a');
+  await use('b');
+  expect(await named()).toEqual(['old', 'a', 'b']);
+  await use('a');
+  await use('c');
+  await use('d');
+  expect(await named()).toEqual(['a', 'c', 'd']);
+  await redis.zadd(`${prefix}usage:key-names-used`, Date.now() - 3_700 * day, 'c');
+  await use('d');
+  expect(await named()).toEqual(['a', 'd']);
+  expect(await redis.zrange(`${prefix}usage:key-names-used`, '0', '-1')).toEqual(['a', 'd']);
+});
+
 it('totals are kept for 400 days by day, and for ten years by month', async () => {
   const { write, redis, prefix } = await open();
   const now = Date.now();
