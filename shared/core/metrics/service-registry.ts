@@ -25,8 +25,8 @@ export function registerReleaseGauge(registry: Registry, service: string): void 
 
 /**
  * The servers that a process depends on, by name. Each function pings one and resolves with the round trip in milliseconds, or undefined
- * if there is no answer, or the server does not do its work; it settles within about a second and never rejects. It returns undefined, not a promise, while the process has
- * not connected to that server yet.
+ * if there is no answer, or the server does not do its work; it settles within about a second and never rejects. It returns undefined, not
+ * a promise, while the process has not connected to that server yet.
  */
 export type Dependencies = Readonly<Record<string, () => Promise<number | undefined> | undefined>>;
 
