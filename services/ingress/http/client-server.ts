@@ -51,6 +51,8 @@ export function createClientServer(
       keepAliveInitialDelay: probeClientMs,
       // `serveInTurn` refuses requests without a host, because answers that Node sends itself do not wait for their turn.
       requireHostHeader: false,
+      // By default, Node drops the second of two headers such as `Host` or `Authorization`, and a proxy in front may have read that one.
+      joinDuplicateHeaders: true,
     },
     serve,
   );

@@ -5,12 +5,15 @@ import { RouterError } from '#shared/core/errors.ts';
 /** Largest number of requests of a connection that may wait for the answers to earlier requests. */
 const maxWaiting = 8;
 
+/** The form of a `Host` header: a name or an IP address, and a port (RFC 9110, section 7.2). It may be empty. */
+const hostPattern = /^(?:[\w.~!$&'()*+,;=%-]*|\[[\w.~!$&'()*+,;=%:-]+\])(?::\d*)?$/;
+
 /**
  * Creates a listener that serves one request of a connection at a time. Node parses everything that it has read from a connection at once,
  * which may be more than two thousand pipelined requests. Node calls its listener for each of them, even if the connection is closed
  * meanwhile.
  * @param serve is called with a request only when its answer can be sent
- * @param refuse sends an error to a connection on which too many requests wait or whose request names no host, and ends the connection
+ * @param refuse sends an error to a connection on which too many requests wait or whose request is not valid, and ends the connection
  */
 export function serveInTurn(
   serve: RequestListener,
@@ -42,7 +45,8 @@ export function serveInTurn(
   return (request, response) => {
     const { socket } = request;
     if (!socket.writable) return;
-    if (request.headers.host === undefined && request.httpVersion === '1.1') return refuseAndClose(noHost(), socket);
+    const fault = findFault(request);
+    if (fault !== undefined) return refuseAndClose(new RouterError('invalid_request', fault), socket);
     if (response.socket) serve(request, response);
     else waitForTurn(request, response);
   };
@@ -53,7 +57,11 @@ function tooManyWaiting(): RouterError {
   return new RouterError('rate_limit_exceeded', message, { retryAfter: 1 });
 }
 
-/** Returns the error for a request without a `Host` header, which must be refused (RFC 9112, section 3.2). */
-function noHost(): RouterError {
-  return new RouterError('invalid_request', 'The request has no Host header.');
+/** Returns why a request that Node has parsed must be refused (RFC 9112, sections 3.2 and 6.1); undefined if it may be served. */
+function findFault({ headers, httpVersion }: IncomingMessage): string | undefined {
+  const { host } = headers;
+  // Of two headers, Node has made a list, which has a space.
+  if (host !== undefined && !hostPattern.test(host)) return 'The request has no valid Host header.';
+  if (httpVersion === '1.1') return host === undefined ? 'The request has no Host header.' : undefined;
+  return headers['transfer-encoding'] === undefined ? undefined : 'A request of HTTP/1.0 has no chunks.';
 }

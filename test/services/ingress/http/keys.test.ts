@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { generateKey } from '#shared/accounts/keys/generate-key.ts';
+import { openRaw, readRawAnswer } from '../../../helpers/clients/raw-http.ts';
 import { useScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
 
 const cluster = useScriptedCluster();
@@ -30,4 +31,20 @@ it('a key that is wrong is named by the header that it came in', async () => {
   expect(await ask({ 'x-api-key': 'sk-1234' })).toMatchObject(error('invalid x-api-key'));
   const notThere = { type: 'not_found_error', message: 'There is no GET /api/anthropic/v1/nothing here.' };
   expect(await ask({ 'x-api-key': cluster.key }, '/v1/nothing')).toMatchObject({ type: 'error', error: notThere });
+});
+
+it('of two keys in one header, none counts; `Authorization` counts before another header', async () => {
+  const ask = async (...headers: string[]): Promise<number> => {
+    const { socket, text, closed } = await openRaw(cluster.url);
+    const head = ['GET /api/anthropic/v1/models HTTP/1.1', 'Host: a', 'Connection: close', ...headers];
+    socket.write(`${head.join('\r\n')}\r\n\r\n`);
+    await closed;
+    return readRawAnswer(text()).status;
+  };
+  const [good, wrong] = [cluster.key, `${cluster.key}x`];
+  expect(await ask(`Authorization: Bearer ${good}`, `Authorization: Bearer ${wrong}`)).toBe(401);
+  expect(await ask(`Authorization: Bearer ${good}`, `Authorization: Bearer ${good}`)).toBe(401);
+  expect(await ask(`x-api-key: ${good}`, `x-api-key: ${wrong}`)).toBe(401);
+  expect(await ask(`Authorization: Bearer ${good}`, `x-api-key: ${wrong}`)).toBe(200);
+  expect(await ask(`Authorization: Bearer ${wrong}`, `x-api-key: ${good}`)).toBe(401);
 });

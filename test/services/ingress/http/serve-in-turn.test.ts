@@ -79,12 +79,52 @@ it('requests are not served once their connection is closed', async () => {
   expect([paths(), open.count]).toEqual([['/0'], 0]);
 });
 
-it('a request without a host is refused, but for one of HTTP/1.0', async () => {
-  const modern = await connectToServer();
-  modern.socket.write('GET / HTTP/1.1\r\n\r\n');
-  await modern.closed;
-  expect(modern.text()).toMatch(/^HTTP\/1\.1 400 [^]*The request has no Host header\./);
-  const old = await connectToServer();
-  old.socket.write('GET / HTTP/1.0\r\n\r\n');
-  await until(() => expect(old.paths()).toEqual(['/']));
+it.each([
+  ['without a host', 'GET / HTTP/1.1\r\n\r\n', 'The request has no Host header.'],
+  ['with two hosts', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 'The request has no valid Host header.'],
+  ['with the same host twice', 'GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n', 'The request has no valid Host header.'],
+  [
+    'of HTTP/1.0 with two hosts',
+    'GET / HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n',
+    'The request has no valid Host header.',
+  ],
+  ['with a host that is none', 'GET / HTTP/1.1\r\nHost: a@b/c\r\n\r\n', 'The request has no valid Host header.'],
+  [
+    'with two lengths',
+    'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd',
+    'This is not a valid HTTP request.',
+  ],
+  [
+    'with a length and chunks',
+    'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n',
+    'This is not a valid HTTP request.',
+  ],
+  [
+    'with chunks in an encoding around them',
+    'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: gzip\r\n\r\n0\r\n\r\n',
+    'This is not a valid HTTP request.',
+  ],
+  [
+    'of HTTP/1.0 with chunks',
+    'POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    'A request of HTTP/1.0 has no chunks.',
+  ],
+])('a request %s is refused', async (_, bytes, message) => {
+  const { socket, text, closed, served, refused } = await connectToServer();
+  socket.write(bytes);
+  await closed;
+  expect(text()).toMatch(/^HTTP\/1\.1 400 /);
+  expect(text()).toContain(message);
+  expect([served, refused]).toEqual([[], ['invalid_request']]);
+});
+
+it.each([
+  ['none in HTTP/1.0', 'HTTP/1.0\r\n'],
+  ['an empty one', 'HTTP/1.1\r\nHost:\r\n'],
+  ['a name with a port', 'HTTP/1.1\r\nHost: router_1.example.com:8484\r\n'],
+  ['an IPv6 address', 'HTTP/1.1\r\nHost: [fe80::1%25eth0]:8484\r\n'],
+])('a request is served whose host is %s', async (_, head) => {
+  const { socket, paths } = await connectToServer();
+  socket.write(`GET / ${head}\r\n`);
+  await until(() => expect(paths()).toEqual(['/']));
 });
