@@ -1,5 +1,5 @@
 import { RunLaterError } from '#shared/background/background-worker.ts';
-import { findStopReason, type BatchProblem, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
+import { findStopReason, isOver, type BatchProblem, type BatchRecord } from '#shared/accounts/batches/batch-record.ts';
 import { OwnerGoneError, type FileRecord } from '#shared/accounts/files/file-records.ts';
 import type { BatchMove } from '#shared/accounts/batches/batch-work.ts';
 import type { SliceResults } from '#shared/accounts/batches/slice.ts';
@@ -21,6 +21,7 @@ const waitMs = 2_000;
 
 /**
  * Joins the results of all slices into the files of the batch, and ends it. May be called again, and by several runners at the same time.
+ * Of a batch that its owner has removed meanwhile, removes the rest.
  * @throws RunLaterError while slices are not over, or while there is no room for the files
  */
 export async function finishBatch(parts: BatchDependencies, { batch: id }: BatchJob): Promise<void> {
@@ -45,7 +46,7 @@ export async function finishBatch(parts: BatchDependencies, { batch: id }: Batch
     }
     batch = await batches.find(id);
   }
-  if (batch?.state === 'ended' || batch?.state === 'failed') await cleanUp(parts, batch);
+  if (!batch || isOver(batch)) await cleanUp(parts, id, batch);
 }
 
 interface JoinedResults {
@@ -108,11 +109,14 @@ async function discardUploads({ uploads }: JoinedResults): Promise<void> {
   for (const { discard } of Object.values(uploads)) await discard();
 }
 
-/** Releases the objects of a batch that is over, closes the batch, and removes its ending job. */
-async function cleanUp(parts: BatchDependencies, { id }: BatchRecord): Promise<void> {
+/**
+ * Releases the objects of a batch that is over, closes the batch, and removes its ending job.
+ * @param batch undefined if the batch was removed
+ */
+async function cleanUp(parts: BatchDependencies, id: string, batch: BatchRecord | undefined): Promise<void> {
   const { batches, jobs } = parts;
   await releaseObjects(parts, id);
-  await batches.close(id);
+  await (batch ? batches.close(id) : batches.drop(id));
   // If the slices' jobs were lost, the ending job that was added with them would wait for ever.
   await jobs.remove({ queue: 'batch-endings', id }).catch(() => undefined);
 }

@@ -151,10 +151,9 @@ async function chargeStoppedRun(
   charge: LineCharge,
 ): Promise<void> {
   const { record, runId } = runningResponse;
-  if (charge.records.length > 0) {
-    const count = () => responses.charge(record, runId, ledger.createEntry(charge.records));
-    if (await recordThroughOutage(count, stopping)) charge.commit();
-  }
+  // Also called without use, because a removed response is kept until its use is counted.
+  const count = () => responses.charge(record, runId, ledger.createEntry(charge.records));
+  if (await recordThroughOutage(count, stopping)) charge.commit();
   if (stopping.aborted) throw new RunLaterError(stoppingMs);
 }
 

@@ -7,7 +7,7 @@ export interface BackgroundParts {
   responses: BackgroundResponses;
   changes: Pick<ResponseChanges, 'watch'>;
   places: FollowerPlaces;
-  jobs: Pick<BackgroundJobs, 'add'>;
+  jobs: Pick<BackgroundJobs, 'add' | 'remove'>;
   /** Milliseconds without a byte after which a stream gets a keep-alive comment. */
   keepAliveMs: number;
   /** Milliseconds without progress after which a client that does not read its stream is disconnected. */

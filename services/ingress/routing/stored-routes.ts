@@ -3,6 +3,7 @@ import { storeOwnerOf } from '#shared/accounts/keys/key-record.ts';
 import { isOver, type BackgroundRecord } from '#shared/accounts/background-responses/background-record.ts';
 import type { StoredResponse } from '#shared/accounts/stored-responses/stored-responses.ts';
 import { RouterError } from '#shared/core/errors.ts';
+import type { Logger } from '#shared/core/log.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { BackgroundAnswers } from '#shared/formats/background-answers.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
@@ -20,6 +21,7 @@ export interface StoredRoutesParts {
   answers: AnswerStore;
   background: BackgroundParts;
   unreadOutputs: UnreadOutputs;
+  log: Pick<Logger, 'debug'>;
 }
 
 export interface StoringFormat extends Pick<ClientFormat, 'read'> {
@@ -116,13 +118,19 @@ async function readAnswer(
  */
 async function cancelAnswer(
   { background: shape }: StoringFormat,
-  { background: { responses } }: StoredRoutesParts,
+  { background: { responses, jobs }, log }: StoredRoutesParts,
   record: BackgroundRecord,
   alsoDeletes = false,
 ): Promise<boolean> {
   if (!shape || isOver(record)) return false;
   const object = await responses.readObject(record);
-  return object !== undefined && responses.cancel(record, shape.inState(object, 'cancelled'), alsoDeletes);
+  if (!object || !(await responses.cancel(record, shape.inState(object, 'cancelled'), alsoDeletes))) return false;
+  // Otherwise, the jobs of cancelled responses could fill the queue. A job that stays does nothing.
+  const { id } = record;
+  await jobs
+    .remove({ queue: 'responses', id })
+    .catch((error: unknown) => log.debug({ err: error, id }, 'the job of a cancelled response stays until its turn'));
+  return true;
 }
 
 /** Returns the items of an answer's own input, also while the answer is being made. */

@@ -29,6 +29,9 @@ const end = new RedisScript(
 /** Maximum bytes of the sealed events of one response. If a response has more, none of its events are kept. */
 const maxEventBytes = 16 * 1024 * 1024;
 
+/** Milliseconds for which the record of a removed response stays after its use was counted, in case the reply about that is lost. */
+const chargedAgainMs = 60_000;
+
 /** A run that has begun: its id, and the number of its first event. */
 export interface StartedRun {
   runId: string;
@@ -177,7 +180,8 @@ export class ResponseWork {
    * @returns false if the response was not cancelled during this run
    */
   async charge({ id }: BackgroundRecord, runId: string, { args: ledger, texts }: LedgerEntry): Promise<boolean> {
-    return (await charge.run(this.#redis, { args: { prefix: this.#prefix, id, attempt: runId, ledger }, texts })) === 1;
+    const args = { prefix: this.#prefix, id, attempt: runId, ledger, againMs: chargedAgainMs };
+    return (await charge.run(this.#redis, { args, texts })) === 1;
   }
 
   /**

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { RouterError } from '#shared/core/errors.ts';
 import { callRedis } from '../redis/call-redis.ts';
-import { RedisScript } from '../redis/redis-script.ts';
+import { RedisScript, removedPlacesScript } from '../redis/redis-script.ts';
 import { StoredRecords, skipUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
 import { toStoredFields } from '../redis/stored-value.ts';
 import { batchRecordSchema, isPaused, type BatchRecord, type NewBatch } from './batch-record.ts';
@@ -9,8 +9,8 @@ import { batchRecordSchema, isPaused, type BatchRecord, type NewBatch } from './
 const commonScript = new URL('lua/batches.lua', import.meta.url);
 const create = new RedisScript(commonScript, new URL('lua/create.lua', import.meta.url));
 const cancel = new RedisScript(commonScript, new URL('lua/cancel.lua', import.meta.url));
-const list = new RedisScript(new URL('lua/list.lua', import.meta.url));
-const remove = new RedisScript(commonScript, new URL('lua/remove.lua', import.meta.url));
+const list = new RedisScript(removedPlacesScript, new URL('lua/list.lua', import.meta.url));
+const remove = new RedisScript(removedPlacesScript, commonScript, new URL('lua/remove.lua', import.meta.url));
 
 /** The form of the ids that this router makes. Any other id counts as unknown. */
 const idPattern = /^[\w-]{1,80}$/;
@@ -97,7 +97,7 @@ export class Batches {
   }
 
   /**
-   * Returns one page of the owner's batches of an API. `after` and `before` may be batches that were removed in the last day.
+   * Returns one page of the owner's batches of an API. `after` and `before` may be batches that were removed lately.
    * @returns undefined if `after` or `before` is no batch of the owner and API
    */
   async list(owner: string, api: string, page: PageRequest): Promise<BatchPage | undefined> {

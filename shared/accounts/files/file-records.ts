@@ -2,17 +2,17 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
 import { callRedis, callRedisAll } from '../redis/call-redis.ts';
-import { RedisScript } from '../redis/redis-script.ts';
+import { RedisScript, removedPlacesScript } from '../redis/redis-script.ts';
 import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
 import { storedJson } from '../redis/stored-value.ts';
 
-const createScript = (name: string): RedisScript =>
-  new RedisScript(new URL('lua/files.lua', import.meta.url), new URL(`lua/${name}.lua`, import.meta.url));
+const createScript = (name: string, ...before: URL[]): RedisScript =>
+  new RedisScript(...before, new URL('lua/files.lua', import.meta.url), new URL(`lua/${name}.lua`, import.meta.url));
 const reserveRoom = createScript('reserve');
 const keepFile = createScript('keep');
 const abandonUpload = createScript('abandon');
-const removeFile = createScript('remove');
-const listFiles = createScript('list');
+const removeFile = createScript('remove', removedPlacesScript);
+const listFiles = createScript('list', removedPlacesScript);
 const takeRemovals = createScript('take-removals');
 
 /** Maximum of files of one owner, however small they are. */

@@ -5,6 +5,7 @@ import { storeUnavailable } from './call-redis.ts';
 import { gatherWrites } from './gather-writes.ts';
 
 export const scriptStart = new URL('lua/script-start.lua', import.meta.url);
+export const removedPlacesScript = new URL('lua/removed-places.lua', import.meta.url);
 
 export interface ScriptInput {
   keys?: readonly string[];

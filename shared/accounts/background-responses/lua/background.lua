@@ -60,14 +60,6 @@ local function stopKeepingEvents(owner)
   redis.call('HSET', record, 'eventsGone', 1)
 end
 
--- Hides this response, which is over, from its owner. The record stays for `chargedMs` milliseconds, in which its use can still be counted.
-local function hide(owner, chargedMs)
-  dropEvents(owner)
-  redis.call('UNLINK', texts)
-  redis.call('HSET', record, 'deletedAt', whole(now))
-  expireAfter(owner, chargedMs)
-end
-
 -- Removes a response and everything that is stored about it.
 local function forget(owner, id)
   local both, bytesOf = owner .. ' ' .. id, prefix .. 'background-bytes-of:' .. owner
@@ -81,6 +73,19 @@ local function forget(owner, id)
   for _, kind in ipairs({ 'response', 'texts', 'events' }) do
     redis.call('UNLINK', prefix .. 'background-' .. kind .. ':' .. id)
   end
+end
+
+-- Removes this response, which is over. If it was cancelled during a run, its record stays for `chargedMs` milliseconds, hidden from its
+-- owner, until the use of the run is counted.
+local function remove(owner, chargedMs)
+  if field('state') ~= 'cancelled' or (field('attempt') or '') == '' or field('charged') then
+    forget(owner, args.id)
+    return
+  end
+  dropEvents(owner)
+  redis.call('UNLINK', texts)
+  redis.call('HSET', record, 'deletedAt', whole(now))
+  expireAfter(owner, chargedMs)
 end
 
 -- Returns the owner and the id in a member of the form `<owner> <id>`.

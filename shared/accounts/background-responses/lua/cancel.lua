@@ -12,6 +12,6 @@ if not isOpen() then
 end
 close('cancelled', ARGV[2], args.recordMs)
 if args.chargedMs then
-  hide(field('owner'), args.chargedMs)
+  remove(field('owner'), args.chargedMs)
 end
 return 1

@@ -1,8 +1,10 @@
--- Writes the use of a cancelled response until its cancellation into the usage ledger, once.
+-- Writes the use of a cancelled response until its cancellation into the usage ledger, once. If the response was removed as well, its record
+-- expires soon.
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   attempt  id of the run during which the response was cancelled
 --   ledger   see `writeUsage`
+--   againMs  milliseconds for which the record of a removed response stays, so that a repeated call finds it
 -- ARGV[2…]  the requests, for `writeUsage`
 -- Returns 1, also if it is called again because the first reply was lost; 0 if the response was not cancelled in this run.
 if field('state') ~= 'cancelled' or field('attempt') ~= args.attempt then
@@ -10,5 +12,8 @@ if field('state') ~= 'cancelled' or field('attempt') ~= args.attempt then
 end
 if redis.call('HSETNX', record, 'charged', 1) == 1 then
   writeUsage(args.ledger, 2)
+  if field('deletedAt') then
+    expireAfter(field('owner'), args.againMs)
+  end
 end
 return 1

@@ -1,4 +1,4 @@
--- Removes a response that is over. The use of a cancelled response can still be counted for a while.
+-- Removes a response that is over. The use of one that was cancelled during a run can still be counted for a while.
 --
 -- ARGV[1]  JSON, besides prefix and id:
 --   owner
@@ -8,6 +8,6 @@ local owner, isDeleted = unpack(redis.call('HMGET', record, 'owner', 'deletedAt'
 if owner ~= args.owner or isDeleted or isOpen() then
   return 0
 end
-hide(owner, args.chargedMs)
+remove(owner, args.chargedMs)
 publishChange('over')
 return 1

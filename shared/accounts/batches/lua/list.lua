@@ -1,5 +1,5 @@
 -- Returns a page of an owner's batches of an API, newest first. `batches.lua`, which is for scripts that work on one batch, does not stand
--- before this script.
+-- before this script, but removed-places.lua does.
 --
 -- ARGV[1]  JSON:
 --   prefix  start of all names
@@ -7,7 +7,7 @@
 --   after   id of the batch after which the page begins; may be absent
 --   before  id of the batch before which the page ends; may be absent, and has no effect if there is `after`
 --   limit   maximum of batches on the page
--- `after` and `before` may be batches that were removed in the last day, so that a client that removes batches page by page can go on.
+-- `after` and `before` may be batches that were removed lately.
 -- Returns {1 if more batches follow in the requested direction else 0, the ids}; false if `after` or `before` is no batch of the owner.
 local args = cjson.decode(ARGV[1])
 local name = args.prefix .. 'batches-of:' .. args.api .. ':' .. args.owner
@@ -17,7 +17,7 @@ local function ranksOf(id)
   if rank then
     return rank, rank + 1
   end
-  local place = redis.call('GET', args.prefix .. 'batch-place:' .. args.api .. ':' .. args.owner .. ':' .. id)
+  local place = removedPlaces.find(args.prefix .. 'batch-places:' .. args.api .. ':' .. args.owner, id)
   if not place then
     return nil
   end

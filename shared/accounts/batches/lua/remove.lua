@@ -1,4 +1,5 @@
--- Removes a batch that is over. A batch that still holds objects stays in `batches-open`, where the sweep finds it.
+-- Removes a batch that is over. A batch that still holds objects stays in `batches-open`, for the job that ends it, or the sweep.
+-- removed-places.lua stands before this script.
 --
 -- ARGV[1]  JSON: prefix and id
 -- Returns 1, or 0 if the batch is unfinished or unknown.
@@ -9,7 +10,7 @@ end
 local ofOwner = field('api') .. ':' .. field('owner')
 local createdAt = redis.call('ZSCORE', prefix .. 'batches-of:' .. ofOwner, args.id)
 if createdAt then
-  redis.call('SET', prefix .. 'batch-place:' .. ofOwner .. ':' .. args.id, createdAt, 'PX', 86400000)
+  removedPlaces.note(prefix .. 'batch-places:' .. ofOwner, args.id, createdAt)
 end
 redis.call('ZREM', prefix .. 'batches-of:' .. ofOwner, args.id)
 redis.call('ZREM', prefix .. 'batches-open-of:' .. field('owner'), args.id)

@@ -4,7 +4,7 @@
 --   <prefix>files-of:<owner>                hash: id of each file to its record, JSON: see FileRecord
 --   <prefix>files-by-age:<owner>            sorted set: ids of the files in the order in which they were added
 --   <prefix>files-by-age:<owner>:<purpose>  sorted set: ids of the files with one purpose, in the same order
---   <prefix>file-place:<owner>:<id>         string that expires: the number that a removed file had
+--   <prefix>file-places:<owner>             see removed-places.lua: ids of removed files, and the numbers that they had
 --   <prefix>files-refused:<owner>           string that expires: present if the owner no longer exists, so that no file is added for it
 --   <prefix>file-number                     string: the number of the newest file
 --   <prefix>file-expiries                   sorted set: `<owner> <id>` of the files that expire, by the time of their expiry
@@ -45,8 +45,8 @@ local function byAge(owner, purpose)
   return prefix .. 'files-by-age:' .. owner .. (purpose and ':' .. purpose or '')
 end
 
-local function placeOf(owner, id)
-  return prefix .. 'file-place:' .. owner .. ':' .. id
+local function placesOf(owner)
+  return prefix .. 'file-places:' .. owner
 end
 
 local function recordOf(owner, id)

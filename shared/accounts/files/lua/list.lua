@@ -7,7 +7,7 @@
 --   after        id of the file after which the page begins; may be absent
 --   before       id of the file before which the page ends; may be absent
 --   limit        maximum of files on the page
--- `after` and `before` may be files that were removed in the last day, so that a client that removes files page by page can go on.
+-- `after` and `before` may be files that were removed lately, see removed-places.lua, which stands before this script, too.
 -- Returns {1 if more files follow in the requested direction else 0, the records}; false if `after` or `before` is no file of the owner.
 expire()
 local name = byAge(args.owner, args.purpose)
@@ -19,7 +19,7 @@ local function ranksOf(id)
   if rank then
     return rank, rank + 1
   end
-  local place = redis.call('GET', placeOf(args.owner, id))
+  local place = removedPlaces.find(placesOf(args.owner), id)
   if not place then
     return nil
   end

@@ -1,4 +1,4 @@
--- Removes the record of a file. Its position in the lists stays known for a day.
+-- Removes the record of a file. Its position in the lists stays known for a while, see removed-places.lua, which stands before this script.
 --
 -- ARGV[1]  JSON, besides prefix:
 --   owner
@@ -7,7 +7,7 @@
 expire()
 local number = redis.call('ZSCORE', byAge(args.owner), args.id)
 if number then
-  redis.call('SET', placeOf(args.owner, args.id), number, 'PX', 86400000)
+  removedPlaces.note(placesOf(args.owner), args.id, number)
 end
 local record = forget(args.owner, args.id)
 if not record then

@@ -34,6 +34,17 @@ it('a batch that two runners validate begins once, holds its input once, and rel
   expect([await counted(), await messages()]).toEqual([0, 0]);
 });
 
+it('a batch that is removed before its ending job runs leaves nothing', async () => {
+  const { id, work, batches, files, owner, inputFile, validate, fail, finish, counted, messages } = await openBatch();
+  await validate();
+  await files.delete(owner, inputFile);
+  await fail();
+  expect(await batches.delete(id)).toBe(true);
+  expect(await work.listOrphans(5)).toEqual([id]);
+  await finish();
+  expect([await work.listOrphans(5), await counted(), await messages()]).toEqual([[], 0, 0]);
+});
+
 it('a slice does not end without a result that cannot be read', async () => {
   const { id, keys, sealer, parts, work, found, record } = await openRunningBatch();
   await record(0, '{"line":0}');

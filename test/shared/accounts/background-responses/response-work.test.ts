@@ -203,6 +203,27 @@ it('the room for responses in the background is free again when they expire, eve
   await opened.create('resp_3');
 });
 
+it.each(['waits', 'is over'])('a removed response in the background that %s leaves nothing in Redis', async (what) => {
+  const { responses, create, begin, redis, prefix, work } = await open();
+  await create('resp_1');
+  if (what === 'is over') {
+    const { next, end } = await begin();
+    expect(await end(next, { storedResponse: undefined, final: { id: 'resp_1' } })).toBe('ended');
+    expect(await responses.delete('ada', 'resp_1')).toBe(true);
+  } else expect(await responses.cancel(made(await work.find('resp_1')), { id: 'resp_1' }, true)).toBe(true);
+  expect(await redis.keys(`${prefix}background-*`)).toEqual([`${prefix}background-total`]);
+  expect(await redis.get(`${prefix}background-total`)).toBe('0');
+});
+
+it('a response in the background that is removed during its run leaves its record until its use is counted', async () => {
+  const { responses, begin, redis, prefix, work, ledger } = await open();
+  const { record, runId } = await begin();
+  expect(await responses.cancel(record, { id: 'resp_1' }, true)).toBe(true);
+  expect(await redis.zscore(`${prefix}background-expiries`, 'ada resp_1')).toSatisfy((at) => at > Date.now() + 3e6);
+  expect(await work.charge(record, runId, ledger.createEntry([]))).toBe(true);
+  expect(await redis.zscore(`${prefix}background-expiries`, 'ada resp_1')).toSatisfy((at) => at < Date.now() + 61e3);
+});
+
 it('changes of responses reach their listeners, also after the connection was lost', async () => {
   const { create, begin, redis, prefix } = await open();
   const subscriber = redis.duplicate();

@@ -69,7 +69,7 @@ it('the records of files are listed page by page in both orders and directions, 
   expect(await page({ ...oldest, after: 'f' })).toBe('');
 });
 
-it('the records of files leave nothing in Redis after their removal but their place for a day, and the entry to remove their objects', async () => {
+it('the records of files leave nothing in Redis after their removal but their place for an hour, and the entry to remove their objects', async () => {
   const records = openRecords();
   await add(records, 'ada', record('a'));
   await reserve(records, 'ada', 'upload', 500);
@@ -79,9 +79,27 @@ it('the records of files leave nothing in Redis after their removal but their pl
   expect(await records.takeRemovals(10)).toEqual([]);
   for (const object of ['object-a', 'upload']) await records.noteRemoved(object);
   const left = (await open.redis.keys(`${open.prefix}*`)).map((name) => name.slice(open.prefix.length));
-  expect(left.sort()).toEqual(['file-number', 'file-place:ada:a', 'file-total']);
-  expect(await open.redis.pttl(`${open.prefix}file-place:ada:a`)).toBeGreaterThan(0);
+  expect(left.sort()).toEqual(['file-number', 'file-places:ada', 'file-total']);
+  expect(await open.redis.pttl(`${open.prefix}file-places:ada`)).toBeGreaterThan(3_500_000);
   expect(await open.redis.get(`${open.prefix}file-total`)).toBe('0');
+});
+
+it('the records of files that an owner creates and removes without end leave a bounded number of places', async () => {
+  const records = openRecords();
+  for (let at = 0; at < 1_100; at += 1) {
+    await add(records, 'ada', record(`f${at}`));
+    await records.delete('ada', `f${at}`);
+    await records.noteRemoved(`object-f${at}`);
+  }
+  const names = await open.redis.keys(`${open.prefix}*`);
+  expect(names.length).toBeLessThan(6);
+  const sizes = await Promise.all(names.filter((name) => name.includes('places')).map((name) => open.redis.hlen(name)));
+  expect(sizes.sort()).toEqual([100, 500]);
+  await add(records, 'ada', record('next'));
+  const behind = { newestFirst: false, limit: 5 };
+  for (const after of ['f1099', 'f600'])
+    expect(await records.list('ada', { ...behind, after })).toMatchObject({ files: [{ id: 'next' }] });
+  expect(await records.list('ada', { ...behind, after: 'f499' })).toBeUndefined();
 });
 
 it('the records of files of a newer release are read as far as this one defines their fields, and unreadable ones are left out', async () => {
