@@ -9,7 +9,7 @@ export const fileSettings = {
   FILE_MAX_BYTES: setting.integer('Most bytes of one file', 512 * mebibyte, 1_024, 64 * gibibyte),
   FILE_MAX_LINES: setting.integer('Most lines of a file for a batch', 50_000, 1, 10_000_000),
   FILES_OWNER_BYTES: setting.integer(
-    'Most bytes of the files of one person, team or key without owner, and never more than half of `FILES_MAX_BYTES`; more are refused',
+    'Most bytes of the files of one person, team or key without owner, and never more than half of what the files of all others leave of `FILES_MAX_BYTES` less a sixteenth; more are refused',
     4 * gibibyte,
     1_024,
     1024 ** 5,

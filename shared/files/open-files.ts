@@ -28,9 +28,7 @@ export interface OpenedFiles {
 /** Opens the files of a cluster: records in Redis, content in JetStream or S3, sealed if the operator has set a secret. */
 export async function openFiles(options: OpenFilesOptions): Promise<OpenedFiles> {
   const { settings, openRecords, secrets = [], log } = options;
-  const { FILES_MAX_BYTES: totalBytes, FILES_KEEP_DAYS: days } = settings;
-  // One owner alone must not fill the store that all owners share.
-  const ownerBytes = Math.min(settings.FILES_OWNER_BYTES, Math.floor(totalBytes / 2));
+  const { FILES_OWNER_BYTES: ownerBytes, FILES_MAX_BYTES: totalBytes, FILES_KEEP_DAYS: days } = settings;
   const [newest, ...older] = secrets;
   const store = await openStore(options);
   const objects = newest ? new SealedObjectStore(store, [newest, ...older]) : store;

@@ -92,7 +92,7 @@ export class BackgroundResponses {
    * Stores a new response.
    * @returns how many unfinished responses the owner has with the new one
    * @throws RouterError `rate_limit_exceeded` if the owner has too many unfinished responses, or there is no room for the request now;
-   * `body_too_large` if the request is larger than all the room
+   * `body_too_large` if the request is larger than one owner's share of all the room
    */
   async create(record: NewBackgroundRecord, texts: BackgroundTexts): Promise<number> {
     const { id, owner, createdAt } = record;
@@ -103,7 +103,7 @@ export class BackgroundResponses {
       sealer.sealBytes([Buffer.from(JSON.stringify(texts.queued))]),
       sealer.sealBytes([Buffer.from(texts.events)]),
     ]);
-    if (sealed.reduce((sum, { length }) => sum + length, 0) > Math.min(ownerBytes, totalBytes))
+    if (sealed.reduce((sum, { length }) => sum + length, 0) > Math.min(ownerBytes, totalBytes / 2))
       throw new RouterError('body_too_large', 'The request is too large to be served in the background.');
     const args = {
       prefix: this.#prefix,
@@ -122,7 +122,7 @@ export class BackgroundResponses {
     const message =
       outcome === 0
         ? `There are ${maxOpen} responses in the background that are not over, and there may not be more.`
-        : 'There is no room for another response in the background until others are over.';
+        : 'There is no room for another of your responses in the background until some are over.';
     throw new RouterError('rate_limit_exceeded', message, { retryAfter: 10 });
   }
 

@@ -10,13 +10,13 @@ export const backgroundSettings = {
   ),
   BACKGROUND_HOURS: setting.integer('Hours after which an unfinished response in the background fails', 24, 1, 720),
   BACKGROUND_OWNER_BYTES: setting.integer(
-    'Most bytes in Redis of the requests and events of responses in the background, of one person, team or key without owner; the oldest finished responses go first',
+    'Most bytes in Redis of the requests and events of responses in the background, of one person, team or key without owner; the oldest finished responses go first. Unfinished ones never take more than half of what those of all others leave of `BACKGROUND_MAX_BYTES`',
     32 * 1024 * 1024,
     1_024,
     64 * 1024 ** 3,
   ),
   BACKGROUND_MAX_BYTES: setting.integer(
-    'Most bytes in Redis of the requests and events of all responses in the background; the oldest finished responses go first',
+    'Most bytes in Redis of the requests and events of all responses in the background; the oldest finished responses of the owner with the most go first',
     64 * 1024 * 1024,
     1_024,
     1024 ** 4,

@@ -116,13 +116,16 @@ export class FileRecords {
   readonly #redis: Redis;
   readonly #prefix: string;
   readonly #bounds: FileBounds;
+  /** Bytes of which the files of one owner may take half of what all others leave, so that a few owners cannot fill the store. */
+  readonly #filesBytes: number;
   readonly #report: ReportUnreadable;
 
   /** @param prefix start of all names in Redis */
   constructor(redis: Redis, prefix: string, { bounds, report }: { bounds: FileBounds; report: ReportUnreadable }) {
     this.#redis = redis;
     this.#prefix = prefix;
-    this.#bounds = bounds;
+    this.#filesBytes = Math.floor(bounds.totalBytes * (1 - shareForResults));
+    this.#bounds = { ...bounds, ownerBytes: Math.min(bounds.ownerBytes, Math.floor(this.#filesBytes / 2)) };
     this.#report = report;
   }
 
@@ -133,10 +136,11 @@ export class FileRecords {
   async reserve({ owner, object, bytes, begins, kind }: Reservation): Promise<void> {
     const { ownerBytes, totalBytes } = this.#bounds;
     const bounds = { ownerBytes, ownerFiles: maxOwnerFiles, totalBytes, leaseMs: uploadLeaseMs };
-    const args = { prefix: this.#prefix, owner, object, bytes, begins, kind, ...bounds };
+    const args = { prefix: this.#prefix, owner, object, bytes, begins, kind, ...bounds, filesBytes: this.#filesBytes };
     const outcome = await reserveRoom.run(this.#redis, { args });
     if (outcome === 'reserved') return;
     if (outcome === 'total') throw storageFullError();
+    if (outcome === 'share') throw shareError();
     if (outcome === 'lapsed') throw lapsedUploadError();
     throw quotaError(outcome, ownerBytes);
   }
@@ -188,20 +192,22 @@ export class FileRecords {
   /**
    * Checks that there is room for results that are stored beyond the bounds of their owner. To be called before the work that makes these
    * results.
-   * @throws RouterError `storage_quota_exceeded` if the owner's files have the maximum of bytes; `storage_full` if all files, together with
-   * the room that is reserved for joining results, leave only the room for the results of work that has begun
+   * @throws RouterError `storage_quota_exceeded` if the owner's files have the maximum of bytes; `storage_full` if they take half of what
+   * others leave, or if all files, together with the room that is reserved for joining results, leave only the room for the results of work
+   * that has begun
    */
   async assertRoom(owner: string): Promise<void> {
-    const { ownerBytes, totalBytes } = this.#bounds;
+    const { ownerBytes } = this.#bounds;
     const commands = this.#redis.pipeline().zscore(`${this.#prefix}file-bytes`, owner);
     commands.get(`${this.#prefix}file-total`).get(`${this.#prefix}file-joins`);
-    const [bytes, total, joins] = await callRedisAll(commands);
-    if (Number(bytes ?? 0) >= ownerBytes)
+    const [bytes = 0, total = 0, joins = 0] = (await callRedisAll(commands)).map(Number);
+    if (bytes >= ownerBytes)
       throw new RouterError(
         'storage_quota_exceeded',
         `Your files, with the results of batches that run, take the ${ownerBytes} bytes that they may: delete some.`,
       );
-    if (Number(total ?? 0) + Number(joins ?? 0) >= totalBytes * (1 - shareForResults)) throw storageFullError();
+    if (bytes > 0 && bytes >= (this.#filesBytes - joins - total + bytes) / 2) throw shareError();
+    if (total + joins >= this.#filesBytes) throw storageFullError();
   }
 
   /**
@@ -263,6 +269,12 @@ function quotaError(outcome: unknown, ownerBytes: number): RouterError {
 
 function storageFullError(): RouterError {
   return new RouterError('storage_full', 'The storage for files is full.');
+}
+
+function shareError(): RouterError {
+  const message =
+    'The storage for files is nearly full: yours may take half of what the files of others leave. Delete some, or upload a smaller one.';
+  return new RouterError('storage_full', message);
 }
 
 function lapsedUploadError(): RouterError {

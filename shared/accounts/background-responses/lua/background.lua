@@ -12,6 +12,7 @@
 --   <prefix>background-expiries           sorted set: `<owner> <id>` of all responses, by the time at which they expire
 --   <prefix>background-bytes-of:<owner>   hash: id of each response of an owner to the bytes of its texts and events
 --   <prefix>background-bytes              sorted set: owners, by the bytes of their responses
+--   <prefix>background-open-bytes         sorted set: owners, by the bytes of their unfinished responses
 --   <prefix>background-total              string: bytes of the responses of all owners
 --   <prefix>background-changes:<id>       channel: `events` says that there are further events, `over` that the response is over
 --
@@ -27,15 +28,38 @@ local events = prefix .. 'background-events:' .. args.id
 -- Maximum of responses that one sweep removes.
 local sweptAtOnce = 20
 
+-- Adds bytes of an unfinished response to the counts; a number below 0 subtracts bytes.
+local function countOpenBytes(owner, bytes)
+  local name = prefix .. 'background-open-bytes'
+  if tonumber(redis.call('ZINCRBY', name, whole(bytes), owner)) <= 0 then
+    redis.call('ZREM', name, owner)
+  end
+end
+
 -- Adds bytes of a response to the counts; a number below 0 subtracts bytes.
 local function countBytes(owner, id, bytes)
   if bytes == 0 then
     return
   end
+  if redis.call('ZSCORE', prefix .. 'background-open-of:' .. owner, id) then
+    countOpenBytes(owner, bytes)
+  end
   redis.call('HINCRBY', prefix .. 'background-bytes-of:' .. owner, id, whole(bytes))
   redis.call('INCRBY', prefix .. 'background-total', whole(bytes))
   if tonumber(redis.call('ZINCRBY', prefix .. 'background-bytes', whole(bytes), owner)) <= 0 then
     redis.call('ZREM', prefix .. 'background-bytes', owner)
+  end
+end
+
+local function bytesOf(owner, id)
+  return tonumber(redis.call('HGET', prefix .. 'background-bytes-of:' .. owner, id) or 0)
+end
+
+-- Takes a response out of the unfinished ones, if it is one of them.
+local function leaveOpen(owner, id)
+  redis.call('ZREM', prefix .. 'background-open', id)
+  if redis.call('ZREM', prefix .. 'background-open-of:' .. owner, id) == 1 then
+    countOpenBytes(owner, -bytesOf(owner, id))
   end
 end
 
@@ -62,14 +86,13 @@ end
 
 -- Removes a response and everything that is stored about it.
 local function forget(owner, id)
-  local both, bytesOf = owner .. ' ' .. id, prefix .. 'background-bytes-of:' .. owner
+  local both = owner .. ' ' .. id
   redis.call('ZREM', prefix .. 'background-expiries', both)
-  redis.call('ZREM', prefix .. 'background-open', id)
-  redis.call('ZREM', prefix .. 'background-open-of:' .. owner, id)
+  leaveOpen(owner, id)
   redis.call('ZREM', prefix .. 'background-ended', both)
   redis.call('ZREM', prefix .. 'background-ended-of:' .. owner, id)
-  countBytes(owner, id, -tonumber(redis.call('HGET', bytesOf, id) or 0))
-  redis.call('HDEL', bytesOf, id)
+  countBytes(owner, id, -bytesOf(owner, id))
+  redis.call('HDEL', prefix .. 'background-bytes-of:' .. owner, id)
   for _, kind in ipairs({ 'response', 'texts', 'events' }) do
     redis.call('UNLINK', prefix .. 'background-' .. kind .. ':' .. id)
   end
@@ -95,14 +118,33 @@ end
 
 -- Removes responses that have expired.
 local function sweep()
+  -- An earlier release does not count the bytes of the responses that it ends.
+  local most = redis.call('ZREVRANGE', prefix .. 'background-open-bytes', 0, 0)[1]
+  if most and redis.call('EXISTS', prefix .. 'background-open-of:' .. most) == 0 then
+    redis.call('ZREM', prefix .. 'background-open-bytes', most)
+  end
   local expired = redis.call('ZRANGEBYSCORE', prefix .. 'background-expiries', '-inf', whole(now), 'LIMIT', 0, sweptAtOnce)
   for _, member in ipairs(expired) do
     forget(split(member))
   end
 end
 
--- Makes room for bytes of an owner by removing responses that are over, the oldest first. Returns whether there is enough room now.
+-- Makes room for bytes of an owner by removing responses that are over, the oldest first: those of the owner, if the owner has too many
+-- bytes, else those of the owner with the most bytes. Returns whether there is enough room now. There is not if the unfinished responses of
+-- the owner would take more than half of what those of all others leave, so that a few owners cannot keep others from theirs.
 local function makeRoom(owner, bytes, ownerBytes, totalBytes)
+  local wanted, others = bytes, 0
+  local owners = redis.call('ZRANGE', prefix .. 'background-open-bytes', 0, -1, 'WITHSCORES')
+  for at = 1, #owners, 2 do
+    if owners[at] == owner then
+      wanted = wanted + tonumber(owners[at + 1])
+    else
+      others = others + tonumber(owners[at + 1])
+    end
+  end
+  if wanted > (totalBytes - others) / 2 then
+    return false
+  end
   local function ownerHas()
     return tonumber(redis.call('ZSCORE', prefix .. 'background-bytes', owner) or 0)
   end
@@ -117,11 +159,16 @@ local function makeRoom(owner, bytes, ownerBytes, totalBytes)
     forget(owner, oldest)
   end
   while allHave() + bytes > totalBytes do
+    local most = redis.call('ZREVRANGE', prefix .. 'background-bytes', 0, 0)[1]
+    local oldestOfMost = most and redis.call('ZRANGE', prefix .. 'background-ended-of:' .. most, 0, 0)[1]
     local oldest = redis.call('ZRANGE', prefix .. 'background-ended', 0, 0)[1]
-    if not oldest then
+    if oldestOfMost then
+      forget(most, oldestOfMost)
+    elseif oldest then
+      forget(split(oldest))
+    else
       return false
     end
-    forget(split(oldest))
   end
   return true
 end

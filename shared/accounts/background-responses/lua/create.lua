@@ -30,9 +30,9 @@ for name, value in pairs(args.fields) do
 end
 redis.call('HSET', record, 'state', 'queued', 'requestBytes', requestBytes)
 redis.call('HSET', texts, 'request', ARGV[2], 'queued', ARGV[3])
-countBytes(owner, args.id, requestBytes)
-addEvents(owner, ARGV[4], args.last)
 redis.call('ZADD', prefix .. 'background-open', whole(args.createdAt), args.id)
 redis.call('ZADD', openOf, whole(args.createdAt), args.id)
+countBytes(owner, args.id, requestBytes)
+addEvents(owner, ARGV[4], args.last)
 expireAfter(owner, args.keepMs)
 return redis.call('ZCARD', openOf)

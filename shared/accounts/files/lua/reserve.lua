@@ -10,9 +10,10 @@
 --   ownerBytes  maximum bytes of one owner
 --   ownerFiles  maximum of files of one owner
 --   totalBytes  maximum bytes of all owners. A `part` needs room twice, for itself and for the join. A `join` uses the room of its parts.
+--   filesBytes  bytes of which the files of one owner may take half of what all others leave
 --   leaseMs     milliseconds until the upload counts as dead, unless there is another call
--- Returns 'reserved'; 'owner' if the owner would have too many bytes; 'files' if the owner has too many files; 'total' if all owners
--- together would have too many bytes; 'gone' if the owner no longer exists; 'lapsed' if the upload counts as dead.
+-- Returns 'reserved'; 'owner' if the owner would have too many bytes; 'share' if these were more than half of what others leave; 'files' if
+-- the owner has too many files; 'total' if all owners together would have too many bytes; 'gone' if the owner no longer exists; 'lapsed' if the upload counts as dead.
 local owner, object = args.owner, args.object
 expire()
 if redis.call('EXISTS', prefix .. 'files-refused:' .. owner) == 1 then
@@ -28,6 +29,10 @@ if args.kind == 'file' then
   end
   if args.bytes > 0 and bytesOf(owner) + args.bytes > args.ownerBytes then
     return 'owner'
+  end
+  local left = args.filesBytes - joinBytes() - totalBytes() + bytesOf(owner)
+  if args.bytes > 0 and bytesOf(owner) + args.bytes > left / 2 then
+    return 'share'
   end
 end
 if args.bytes > 0 then

@@ -12,7 +12,7 @@ it('batches whose parts fill the store begin no further slices, and their files 
   for (const name of ids.slice(1)) await create(name);
   for (const batch of ids) await validate(batch);
   for (const batch of ids.slice(0, 2)) {
-    const output = await files.receive(owner, inPieces(randomBytes(23_800)), { isResult: true });
+    const output = await files.receive(owner, inPieces(randomBytes(23_000)), { isResult: true });
     await work.endSlice({ id: batch, slice: 0 }, { recorded: 0, cancelled: 0, expired: 0 }, { output });
   }
   await expect(runSlice(runner, { batch: 'batch_3', slice: 0 })).rejects.toThrow(RunLaterError);
@@ -22,7 +22,7 @@ it('batches whose parts fill the store begin no further slices, and their files 
   for (const batch of ids.slice(0, 2)) {
     await finish(batch);
     const { state, outputFile = '' } = (await work.find(batch)) ?? {};
-    expect([state, (await files.find(owner, outputFile))?.bytes]).toEqual(['ended', 23_800]);
+    expect([state, (await files.find(owner, outputFile))?.bytes]).toEqual(['ended', 23_000]);
   }
   expect(await redis.get(`${prefix}file-joins`)).toBe('0');
 });

@@ -178,6 +178,62 @@ it('the room for responses in the background is made by dropping the events of a
   expect(await responses.find('ada', 'resp_1')).toBeUndefined();
 });
 
+it('the room for responses in the background cannot be taken by a few owners: each may take half of what the unfinished ones of others leave', async () => {
+  const { create, redis, prefix } = await open({ totalBytes: 100_000, maxOpen: 100 });
+  const fill = async (owner: string): Promise<number> => {
+    for (let at = 0; ; at += 1)
+      try {
+        await create(`resp_${owner}${at}`, { owner, body: 'x'.repeat(1_000) });
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'rate_limit_exceeded' });
+        return Number(await redis.zscore(`${prefix}background-bytes`, owner));
+      }
+  };
+  const bytes = [await fill('ada'), await fill('bob'), await fill('cleo')];
+  const expected = [50_000, 25_000, 12_500];
+  for (const [at, limit] of expected.entries()) {
+    expect(bytes[at]).toBeLessThanOrEqual(limit);
+    expect(bytes[at]).toBeGreaterThan(limit - 5_000);
+  }
+  await create('resp_dan', { owner: 'dan', body: 'x'.repeat(1_000) });
+  await expect(create('resp_large', { owner: 'eve', body: 'x'.repeat(50_000) })).rejects.toMatchObject({
+    code: 'body_too_large',
+  });
+  for (const owner of ['ada', 'bob', 'cleo', 'dan']) await removeBackgroundResponsesOfOwner(redis, prefix, owner);
+  expect(await redis.keys(`${prefix}background-*`)).toEqual([`${prefix}background-total`]);
+});
+
+it('the room for responses in the background is not kept by an owner whose responses an earlier release has ended', async () => {
+  const { create, work, redis, prefix } = await open({ totalBytes: 10_000 });
+  await redis.zadd(`${prefix}background-open-bytes`, 10_000, 'gone');
+  await work.sweep();
+  expect(await create('resp_1', { body: 'x'.repeat(1_000) })).toBe(1);
+});
+
+it('the room for responses in the background is made by removing finished ones of the owner with the most', async () => {
+  const { create, begin, responses, endOf, work, redis, prefix } = await open({
+    totalBytes: 36_000,
+    ownerBytes: 30_000,
+  });
+  const finish = async (id: string, owner: string, bytes: number) => {
+    await create(id, { owner });
+    const record = made(await work.find(id));
+    const { runId, next } = made(await work.beginRun(record, { events: 'begun;', last: 2 }));
+    const end = { ...(await endOf(id, next)), storedResponse: undefined, final: { id, text: 'x'.repeat(bytes) } };
+    expect(await work.end(record, runId, end)).toBe('ended');
+  };
+  await finish('resp_small', 'bob', 3_000);
+  await finish('resp_large', 'cleo', 9_000);
+  await finish('resp_larger', 'cleo', 9_000);
+  await create('resp_1', { body: 'x'.repeat(9_000) });
+  expect(await responses.find('bob', 'resp_small')).toBeDefined();
+  expect(await responses.find('cleo', 'resp_large')).toBeUndefined();
+  expect(await responses.find('cleo', 'resp_larger')).toBeDefined();
+  const { next, end } = await begin();
+  expect(await end(next)).toBe('ended');
+  expect(await redis.exists(`${prefix}background-open-bytes`)).toBe(0);
+});
+
 it('the room for responses in the background is bounded by a number of unfinished responses per owner', async () => {
   const opened = await open({ maxOpen: 2 });
   expect(await opened.create('resp_1')).toBe(1);

@@ -102,6 +102,24 @@ it('the records of files that an owner creates and removes without end leave a b
   expect(await records.list('ada', { ...behind, after: 'f499' })).toBeUndefined();
 });
 
+it('the files of an owner take half of what those of others leave, so that a few owners cannot fill the store', async () => {
+  const records = openRecords({ totalBytes: 1_600 });
+  const full = { code: 'storage_full', message: expect.stringContaining('half of what the files of others leave') };
+  await expect(reserve(records, 'ada', 'a', 751)).rejects.toMatchObject(quotaExceeded);
+  await reserve(records, 'ada', 'a', 750);
+  await expect(records.assertRoom('ada')).rejects.toMatchObject(quotaExceeded);
+  await expect(reserve(records, 'bob', 'b', 376)).rejects.toMatchObject(full);
+  await reserve(records, 'bob', 'b', 375);
+  for (const [owner, bytes] of Object.entries({ cleo: 187, dan: 94, eve: 47 }))
+    await reserve(records, owner, owner, bytes);
+  await records.assertRoom('fay');
+  await reserve(records, 'fay', 'f', 23);
+  await records.abandon('a');
+  // Results count twice until they are joined.
+  await records.reserve({ owner: 'ada', object: 'part', bytes: 258, begins: true, kind: 'part' });
+  await expect(records.assertRoom('ada')).rejects.toMatchObject(full);
+});
+
 it('the records of files of a newer release are read as far as this one defines their fields, and unreadable ones are left out', async () => {
   const records = openRecords();
   for (const id of ['a', 'b']) await add(records, 'ada', record(id));
@@ -139,9 +157,13 @@ it('the bounds of files count the bytes of a file in place of those that its upl
 
 it('the bounds of files of all owners together have an error of their own', async () => {
   const records = openRecords({ totalBytes: 1_000 });
-  await reserve(records, 'ada', 'a', 800);
-  await expect(reserve(records, 'bob', 'b', 300)).rejects.toMatchObject({ code: 'storage_full' });
-  await reserve(records, 'bob', 'b', 200);
+  await records.reserve({ owner: 'ada', object: 'part', bytes: 490, begins: true, kind: 'part' });
+  await records.abandon('part');
+  const result = { owner: 'ada', object: 'result', bytes: 501, begins: true, kind: 'part' } as const;
+  await expect(records.reserve(result)).rejects.toMatchObject({
+    code: 'storage_full',
+    message: 'The storage for files is full.',
+  });
 });
 
 it('the bounds of files do not stop the result of finished work, which counts all the same', async () => {
@@ -156,17 +178,17 @@ it('the results of batches leave room for the files that they are joined into, a
   const place = { owner: 'ada', begins: true };
   await records.reserve({ ...place, object: 'part', bytes: 300, kind: 'part' });
   const full = { code: 'storage_full' };
-  await expect(reserve(records, 'bob', 'b', 401)).rejects.toMatchObject(full);
+  await expect(reserve(records, 'bob', 'b', 169)).rejects.toMatchObject(full);
   await expect(records.reserve({ ...place, object: 'more', bytes: 201, kind: 'part' })).rejects.toMatchObject(full);
-  await reserve(records, 'bob', 'b', 400);
+  await reserve(records, 'bob', 'b', 168);
   await expect(records.assertRoom('ada')).rejects.toMatchObject(full);
   await records.reserve({ ...place, object: 'joined', bytes: 300, kind: 'join' });
   // The owner has it once: as a part, and then as a file.
   expect((await records.readUse('ada')).bytes).toBe(300);
   await records.abandon('part');
   await records.keep('ada', record('j', { object: 'joined', bytes: 300 }));
-  expect([(await records.readUse('ada')).bytes, await records.readTotalBytes()]).toEqual([300, 700]);
-  await reserve(records, 'bob', 'c', 300);
+  expect([(await records.readUse('ada')).bytes, await records.readTotalBytes()]).toEqual([300, 468]);
+  await reserve(records, 'bob', 'c', 150);
   expect(await open.redis.get(`${open.prefix}file-joins`)).toBe('0');
 });
 
