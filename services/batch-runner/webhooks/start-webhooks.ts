@@ -19,8 +19,11 @@ const answerMs = 10_000;
 /** When the runner ends, running deliveries get this many milliseconds to finish. Unfinished ones are returned to the queue. */
 const finishMs = 5_000;
 
-/** Largest number of deliveries that one runner tries at a time. */
-const concurrency = 32;
+/**
+ * Largest number of deliveries that one runner tries at a time. It is far more than one owner may have (see emit.lua), because receivers
+ * that do not answer keep their places for as long as they may.
+ */
+const concurrency = 256;
 
 export interface StartWebhooksParts {
   webhooks: Pick<Webhooks, 'endpoints' | 'deliveries'>;

@@ -59,15 +59,17 @@ export async function openTestMails(isMailed = true) {
     /** Tries everything that is due, and returns the outcomes. */
     deliverDue: async () => {
       const before = outcomes.length;
-      const due = await mails.takeDue(1_000);
-      await Promise.all(due.map((each) => deliver(each, new AbortController().signal)));
-      return outcomes.slice(before);
+      for (;;) {
+        const due = await mails.takeDue(1_000);
+        if (due.length === 0) return outcomes.slice(before);
+        await Promise.all(due.map((each) => deliver(each, new AbortController().signal)));
+      }
     },
     /** Makes every mail due now, including mails in progress: as if their runner was lost. */
     makeDue: async () => {
       for (const id of await redis.zrange(`${prefix}alert-mails-due`, '0', '-1')) {
         await redis.zadd(`${prefix}alert-mails-due`, 1, id);
-        await redis.hdel(`${prefix}alert-mail:${id}`, 'runningUntil');
+        await redis.hdel(`${prefix}alert-mail:${id}`, 'runningUntil', 'takenUntil');
       }
     },
   };

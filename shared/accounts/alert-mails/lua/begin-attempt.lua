@@ -23,7 +23,7 @@ if not address then
   return {}
 end
 local untilMs = webhooks.whole(now + args.leaseMs)
-redis.call('HSET', mail, 'runningUntil', untilMs)
+redis.call('HSET', mail, 'runningUntil', untilMs, 'takenUntil', untilMs)
 redis.call('ZADD', args.prefix .. 'alert-mails-due', untilMs, args.id)
 local fields = redis.call('HGETALL', mail)
 for _, text in ipairs({ 'address', address, 'elapsedMs', webhooks.whole(now - tonumber(createdAt)) }) do

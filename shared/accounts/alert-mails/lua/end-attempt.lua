@@ -16,9 +16,8 @@ if not args.delayMs then
   mails.remove(args.prefix, args.id)
   return 1
 end
-redis.call('HDEL', mail, 'runningUntil')
 if args.counts then
   redis.call('HINCRBY', mail, 'attempts', 1)
 end
-redis.call('ZADD', args.prefix .. 'alert-mails-due', webhooks.whole(webhooks.now() + args.delayMs), args.id)
+mails.postpone(args.prefix, args.id, webhooks.now() + args.delayMs)
 return 1

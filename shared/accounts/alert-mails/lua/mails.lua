@@ -4,6 +4,7 @@
 --
 --   <prefix>alert-mail:<id>         hash that expires: one event on its way to one recipient; removed once it is sent or given up
 --   <prefix>alert-mails-due         sorted set: ids of all mails, by the time at which each is due
+--   <prefix>alert-mails-of:<whom>   sorted set that expires: ids of the mails to a recipient, by the time at which they were made
 --   <prefix>alert-mails-to:<whom>   string that expires: how many mails a recipient was sent in the current hour
 --
 -- A recipient is `user:<id>` or `address:<e-mail address>`. Times are in ms since 1970, by the clock of Redis.
@@ -11,6 +12,13 @@ local mails = {}
 
 -- Maximum of mails that wait. Further events are not mailed.
 local maxWaiting = 5000
+
+-- Maximum of mails that wait for one recipient. Without this maximum, the mails that a few recipients' servers refuse for a while would be
+-- all mails that may wait.
+local maxWaitingOf = 50
+
+-- Maximum of mails to one recipient that runners try at once, so that a recipient to whom the server is slow delays nobody else.
+local maxTriesOf = 2
 
 -- Maximum of mails to one recipient in an hour, which begins with the first of them. Without this maximum, workers that keep coming and
 -- going would cause any number of mails.
@@ -76,7 +84,10 @@ function mails.send(prefix, event, owners)
       local id = redis.sha1hex(event.id .. ' ' .. to)
       local mail, sent = prefix .. 'alert-mail:' .. id, prefix .. 'alert-mails-to:' .. to
       local isWanted = string.sub(to, 1, 5) ~= 'user:' or mails.wantsAlerts(prefix, to)
+      local waiting = prefix .. 'alert-mails-of:' .. to
+      redis.call('ZREMRANGEBYSCORE', waiting, '-inf', webhooks.whole(now - keptMs))
       local hasRoom = count < maxRecipients and redis.call('ZCARD', due) < maxWaiting
+      hasRoom = hasRoom and redis.call('ZCARD', waiting) < maxWaitingOf
       if isWanted and hasRoom and redis.call('EXISTS', mail) == 0 then
         local number = redis.call('INCR', sent)
         if number == 1 then
@@ -87,6 +98,8 @@ function mails.send(prefix, event, owners)
           redis.call('HSET', mail, 'id', id, 'event', event.id, 'type', event.type, 'data', event.data, 'to', to)
           redis.call('HSET', mail, 'attempts', 0, 'createdAt', at)
           redis.call('PEXPIRE', mail, keptMs)
+          redis.call('ZADD', waiting, at, id)
+          redis.call('PEXPIRE', waiting, keptMs)
           if number == maxPerHour then
             redis.call('HSET', mail, 'pausedUntil', webhooks.whole(now + redis.call('PTTL', sent)))
           end
@@ -99,7 +112,45 @@ function mails.send(prefix, event, owners)
   end
 end
 
+-- Takes a mail for a try, until a time. If runners try the maximum of mails to its recipient, the mail instead waits until one of these tries
+-- ends. Returns whether it was taken.
+function mails.take(prefix, id, to, now, untilMs)
+  local tries = 0
+  for _, other in ipairs(redis.call('ZRANGE', prefix .. 'alert-mails-of:' .. to, 0, -1)) do
+    local takenUntil = redis.call('HGET', prefix .. 'alert-mail:' .. other, 'takenUntil')
+    if other ~= id and tonumber(takenUntil or 0) > now then
+      tries = tries + 1
+    end
+  end
+  local isTaken, at = tries < maxTriesOf, webhooks.whole(untilMs)
+  redis.call('HDEL', prefix .. 'alert-mail:' .. id, 'takenUntil', 'waitsForOthers')
+  redis.call('HSET', prefix .. 'alert-mail:' .. id, isTaken and 'takenUntil' or 'waitsForOthers', at)
+  redis.call('ZADD', prefix .. 'alert-mails-due', at, id)
+  return isTaken
+end
+
+-- Makes the oldest of the mails due that wait until a try of another mail to their recipient ends.
+local function wakeNext(prefix, to)
+  for _, id in ipairs(redis.call('ZRANGE', prefix .. 'alert-mails-of:' .. to, 0, -1)) do
+    if redis.call('HDEL', prefix .. 'alert-mail:' .. id, 'waitsForOthers') == 1 then
+      redis.call('ZADD', prefix .. 'alert-mails-due', webhooks.whole(webhooks.now()), id)
+      return
+    end
+  end
+end
+
+-- Ends a try of a mail that is to be tried again at a time.
+function mails.postpone(prefix, id, at)
+  local mail = prefix .. 'alert-mail:' .. id
+  redis.call('HDEL', mail, 'runningUntil', 'takenUntil')
+  redis.call('ZADD', prefix .. 'alert-mails-due', webhooks.whole(at), id)
+  wakeNext(prefix, redis.call('HGET', mail, 'to'))
+end
+
 function mails.remove(prefix, id)
+  local to = redis.call('HGET', prefix .. 'alert-mail:' .. id, 'to')
   redis.call('DEL', prefix .. 'alert-mail:' .. id)
   redis.call('ZREM', prefix .. 'alert-mails-due', id)
+  redis.call('ZREM', prefix .. 'alert-mails-of:' .. to, id)
+  wakeNext(prefix, to)
 end

@@ -1,4 +1,4 @@
--- Returns due mails to a runner, and makes them due again later.
+-- Returns due mails to a runner, a few of each recipient, and makes them due again later.
 --
 -- ARGV[1]  JSON:
 --   prefix   start of all names
@@ -9,13 +9,12 @@ local args = cjson.decode(ARGV[1])
 local due, now = args.prefix .. 'alert-mails-due', webhooks.now()
 local taken = {}
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', due, '-inf', webhooks.whole(now), 'LIMIT', 0, args.atOnce)) do
-  local attempts = redis.call('HGET', args.prefix .. 'alert-mail:' .. id, 'attempts')
-  if attempts then
-    redis.call('ZADD', due, webhooks.whole(now + args.leaseMs), id)
+  local attempts, to = unpack(redis.call('HMGET', args.prefix .. 'alert-mail:' .. id, 'attempts', 'to'))
+  if not attempts then
+    redis.call('ZREM', due, id)
+  elseif mails.take(args.prefix, id, to, now, now + args.leaseMs) then
     table.insert(taken, id)
     table.insert(taken, attempts)
-  else
-    redis.call('ZREM', due, id)
   end
 end
 return taken

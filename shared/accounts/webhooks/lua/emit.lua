@@ -20,6 +20,9 @@ local maxPending = 1000
 
 -- Maximum of deliveries of one endpoint that runners have at once, so that a slow receiver delays only its own deliveries.
 local maxRunning = 4
+-- Maximum of deliveries of one owner that runners have at once. Each of the owner's endpoints has the same share of it, so an owner with 20
+-- slow receivers delays nobody else, and none of these receivers another one.
+local maxRunningOfOwner = 20
 
 -- Maximum of ended deliveries of one endpoint that are kept.
 local maxKept = { delivered = 100, dead = 500 }
@@ -36,6 +39,13 @@ function webhooks.whole(number)
   return string.format('%.0f', number)
 end
 
+-- Returns the maximum of deliveries of an endpoint that runners have at once.
+local function maxRunningOf(prefix, endpoint)
+  local owner = redis.call('HGET', prefix .. 'webhook:' .. endpoint, 'owner')
+  local count = owner and redis.call('ZCARD', prefix .. 'webhooks-of:' .. owner) or 1
+  return math.max(1, math.min(maxRunning, math.floor(maxRunningOfOwner / math.max(1, count))))
+end
+
 -- Stores when a delivery of an endpoint can be taken next.
 function webhooks.schedule(prefix, endpoint, now)
   local running = prefix .. 'webhook-running:' .. endpoint
@@ -46,7 +56,7 @@ function webhooks.schedule(prefix, endpoint, now)
     return
   end
   local at = tonumber(first)
-  if redis.call('ZCARD', running) >= maxRunning then
+  if redis.call('ZCARD', running) >= maxRunningOf(prefix, endpoint) then
     at = math.max(at, tonumber(redis.call('ZRANGE', running, 0, 0, 'WITHSCORES')[2]))
   end
   redis.call('ZADD', prefix .. 'webhook-due', webhooks.whole(at), endpoint)

@@ -67,6 +67,42 @@ describe('the recipients of an alert', () => {
   });
 });
 
+describe('alerts to one recipient', () => {
+  it('are tried two at once, and the next one as soon as a try has ended, while those to others go on', async () => {
+    const { addPerson, mails, report } = await openTestMails();
+    const [bob, eve] = [await addPerson('bob'), await addPerson('eve')];
+    for (let count = 0; count < 5; count += 1) await report({ owners: [bob] });
+    await report({ owners: [eve] });
+    const [first, second, third] = await mails.takeDue(64);
+    expect(await mails.takeDue(64)).toEqual([]);
+    expect((await mails.beginTry(made(first), 50_000))?.to).toBe(bob);
+    expect((await mails.beginTry(made(second), 50_000))?.to).toBe(bob);
+    expect((await mails.beginTry(made(third), 50_000))?.to).toBe(eve);
+    await mails.end(made(first), { delayMs: 60_000, counts: true });
+    expect(await mails.takeDue(64)).toHaveLength(1);
+    await mails.end(made(second), { delayMs: undefined, counts: true });
+    await mails.end(made(third), { delayMs: undefined, counts: true });
+    expect(await mails.takeDue(64)).toHaveLength(1);
+    expect(await mails.takeDue(64)).toEqual([]);
+  });
+
+  it('that wait for a day are bounded in number, so that those to others have room', async () => {
+    const { addPerson, mails, report, redis, prefix } = await openTestMails();
+    const [bob, eve] = [await addPerson('bob'), await addPerson('eve')];
+    for (let hour = 0; hour < 3; hour += 1) {
+      for (let count = 0; count < 30; count += 1) await report({ owners: [bob] });
+      await redis.del(`${prefix}alert-mails-to:${bob}`);
+    }
+    await report({ owners: [eve] });
+    expect(await mails.count()).toBe(51);
+    let ended = 0;
+    for (let due = await mails.takeDue(64); due.length > 0; due = await mails.takeDue(64))
+      for (const mail of due) ended += Number(await mails.end(mail, { delayMs: undefined, counts: true }));
+    expect(ended).toBe(51);
+    expect(await redis.keys(`${prefix}alert-mails-of*`)).toEqual([]);
+  });
+});
+
 async function openWithMail() {
   const mails = await openTestMails();
   await mails.report({ owners: [await mails.addPerson('bob')] });
