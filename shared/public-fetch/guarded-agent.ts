@@ -1,7 +1,7 @@
-import { lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent } from 'undici';
 import { isPublicAddress } from './is-public-address.ts';
+import { createNameLookup, type LookupName } from './lookup-name.ts';
 import { PublicFetchError } from './public-fetch-error.ts';
 
 const connectTimeoutMs = 3000;
@@ -10,8 +10,8 @@ const connectTimeoutMs = 3000;
 export interface AddressGuard {
   /** Returns whether an exchange may connect to an IP address; default: `isPublicAddress`. */
   isAllowed?: ((address: string) => boolean) | undefined;
-  /** Resolves host names; default: the system's resolver. */
-  lookup?: typeof systemLookup | undefined;
+  /** Resolves host names; default: see `createNameLookup`. */
+  lookup?: LookupName | undefined;
 }
 
 /** An agent and a check that restrict one exchange to allowed addresses. */
@@ -22,12 +22,14 @@ export interface GuardedAgent {
   requireAllowed: (url: URL) => void;
 }
 
+const lookupName = createNameLookup();
+
 /**
  * Prepares one exchange with allowed addresses, so that no request can make this process read from its own network or write to it. The
  * agent checks addresses after name resolution, when it connects. So a name that resolves to another address the second time is checked
  * again. URL parsing turns hosts in decimal, octal or hexadecimal into IP addresses before the check (WHATWG URL, 3.5).
  */
-export function createGuardedAgent({ isAllowed = isPublicAddress, lookup = systemLookup }: AddressGuard): GuardedAgent {
+export function createGuardedAgent({ isAllowed = isPublicAddress, lookup = lookupName }: AddressGuard): GuardedAgent {
   const agent = new Agent({
     connect: { lookup: createGuardedLookup(lookup, isAllowed), timeout: connectTimeoutMs },
     allowH2: false,
@@ -47,7 +49,7 @@ export function requireHttp({ protocol }: URL): void {
 }
 
 /** Returns a lookup that refuses a name if any of its addresses is not allowed. */
-function createGuardedLookup(lookup: typeof systemLookup, isAllowed: (address: string) => boolean): LookupFunction {
+function createGuardedLookup(lookup: LookupName, isAllowed: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, '', 0);

@@ -94,7 +94,7 @@ it('the records of files that an owner creates and removes without end leave a b
   const names = await open.redis.keys(`${open.prefix}*`);
   expect(names.length).toBeLessThan(6);
   const sizes = await Promise.all(names.filter((name) => name.includes('places')).map((name) => open.redis.hlen(name)));
-  expect(sizes.sort()).toEqual([100, 500]);
+  expect(sizes.sort((one, other) => one - other)).toEqual([100, 500]);
   await add(records, 'ada', record('next'));
   const behind = { newestFirst: false, limit: 5 };
   for (const after of ['f1099', 'f600'])
