@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Tier } from '#shared/core/tier.ts';
 import type { ModelInfo, ToolInfo } from './announcement.ts';
 import { ownContract, type ContractRange } from './contract-range.ts';
@@ -32,18 +32,18 @@ export function computePoolDigest({
   contract = ownContract,
 }: PoolTraits): string {
   const { oldest, newest } = contract;
-  // Many models may have the same list.
-  const writtenLists = new Map<readonly string[], string>();
-  const writeList = (list: readonly string[]): string => {
-    const text = writtenLists.get(list) ?? JSON.stringify([...list].sort());
-    writtenLists.set(list, text);
-    return text;
+  // Thousands of models may share one long list, so it is hashed once, and each model's entry has its digest.
+  const listDigests = new Map<readonly string[], string>();
+  const digestList = (list: readonly string[]): string => {
+    const digest = listDigests.get(list) ?? hash('sha256', JSON.stringify([...list].sort()));
+    listDigests.set(list, digest);
+    return digest;
   };
   const entries = [
     ...models.map(({ id, capabilities, contextWindow, maxOutput, operations, lacks = [] }) => {
       const facts = [id, [...capabilities].sort(), contextWindow, maxOutput, ...(operations ? [operations] : [])];
       const text = JSON.stringify(facts);
-      return lacks.length > 0 ? `${text.slice(0, -1)},{"lacks":${writeList(lacks)}}]` : text;
+      return lacks.length > 0 ? `${text.slice(0, -1)},{"lacks":"${digestList(lacks)}"}]` : text;
     }),
     ...tools.map(({ name, description, inputSchema, server, givenName, title, ...others }) => {
       const { outputSchema, annotations, passes } = others;
@@ -52,7 +52,5 @@ export function computePoolDigest({
       return JSON.stringify(details === '{}' ? parts : [...parts, details]);
     }),
   ];
-  return createHash('sha256')
-    .update([tier, kind, `${oldest}-${newest}`, [...formats].sort().join(), ...entries.sort()].join('\n'))
-    .digest('hex');
+  return hash('sha256', [tier, kind, `${oldest}-${newest}`, [...formats].sort().join(), ...entries.sort()].join('\n'));
 }

@@ -257,26 +257,3 @@ it.each([
   expect(findCommonVersion(other, one)).toBe(version);
   if (version !== undefined) expect(includesVersion(one, version) && includesVersion(other, version)).toBe(true);
 });
-
-it("a pool's token is the same for the same formats and models in any order, and another for any other fact", () => {
-  const a = { id: 'a', capabilities: ['stream', 'tools'] as ('stream' | 'tools')[] };
-  const b = { id: 'b', capabilities: [], contextWindow: 4096 };
-  const contract = range(1, 1);
-  const facts = { tier: 'gpu' as const, kind: 'vllm', formats: ['chat', 'messages'], models: [a, b], contract };
-  const pool = derivePoolToken(facts);
-  const reordered = [b, { ...a, capabilities: ['tools', 'stream'] as ('stream' | 'tools')[] }];
-  expect(derivePoolToken({ ...facts, formats: ['messages', 'chat'], models: reordered })).toBe(pool);
-  expect(pool).toMatch(/^vllm-[0-9a-f]{12}$/);
-  const others = [
-    derivePoolToken({ ...facts, tier: 'cloud' }),
-    // Two sides that speak different versions never share a lane.
-    derivePoolToken({ ...facts, contract: range(1, 2) }),
-    derivePoolToken({ ...facts, contract: range(2, 2) }),
-    derivePoolToken({ ...facts, kind: 'ollama' }),
-    derivePoolToken({ ...facts, formats: ['chat'] }),
-    derivePoolToken({ ...facts, models: [a] }),
-    derivePoolToken({ ...facts, models: [a, { ...b, contextWindow: 8192 }] }),
-    derivePoolToken({ ...facts, models: [a, { ...b, maxOutput: 4096 }] }),
-  ];
-  expect(new Set([pool, ...others]).size).toBe(others.length + 1);
-});
