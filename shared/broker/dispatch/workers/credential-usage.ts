@@ -10,6 +10,12 @@ const maxPools = 100;
 /** Maximum models of all pools of a credential together. `auto` and lists of models go through all models. */
 const maxModels = 5_000;
 
+/** Maximum tools of all pools of a credential together, with the entries that stand for MCP servers. Lists of tools go through all tools. */
+const maxTools = 5_000;
+
+/** Maximum slots of a credential's workers together. Pools with more free slots get more requests, and autoscalers count on all slots. */
+const maxSlots = 100_000;
+
 /** A credential's announcements may use the memory limit of this process divided by this number. */
 const memoryParts = 8;
 /** Maximum bytes of a credential's announcements if the process has no memory limit, or a large one. */
@@ -26,6 +32,10 @@ export interface WorkerShare {
   pool: string;
   /** Models of the pool. */
   models: number;
+  /** Tools of the pool. */
+  tools: number;
+  /** Slots of the worker. */
+  slots: number;
   /** Bytes of the worker's announcement. */
   bytes: number;
 }
@@ -33,13 +43,15 @@ export interface WorkerShare {
 interface Usage {
   workers: number;
   models: number;
+  tools: number;
+  slots: number;
   bytes: number;
   /** The credential's pools by key. `bytes` is the memory of the parsed announcement. */
-  pools: Map<string, { workers: number; models: number; bytes: number }>;
+  pools: Map<string, { workers: number; models: number; tools: number; bytes: number }>;
 }
 
 /**
- * Counts the workers, pools, models and memory of each credential in this process, so that a stolen credential cannot crowd out all others.
+ * Counts the workers, pools, models, tools, slots and memory of each credential in this process, so that a stolen credential cannot crowd out all others.
  * Workers without credentials are not counted; only the limit of all workers applies to them.
  */
 export class CredentialUsage {
@@ -59,7 +71,7 @@ export class CredentialUsage {
    */
   change(credentialName: string, before: WorkerShare | undefined, after: WorkerShare | undefined): boolean {
     if (credentialName === openCredentialName) return true;
-    const usage = this.#usages.get(credentialName) ?? { workers: 0, models: 0, bytes: 0, pools: new Map() };
+    const usage = this.#usages.get(credentialName) ?? createUsage();
     if (before) removeShare(usage, before);
     if (after) addShare(usage, after);
     if (after && !this.#isWithinLimits(usage)) {
@@ -72,31 +84,46 @@ export class CredentialUsage {
     return true;
   }
 
-  #isWithinLimits({ workers, models, bytes, pools }: Usage): boolean {
-    return workers <= maxWorkers && pools.size <= maxPools && models <= maxModels && bytes <= this.#maxBytes;
+  #isWithinLimits({ workers, models, tools, slots, bytes, pools }: Usage): boolean {
+    return (
+      workers <= maxWorkers &&
+      pools.size <= maxPools &&
+      models <= maxModels &&
+      tools <= maxTools &&
+      slots <= maxSlots &&
+      bytes <= this.#maxBytes
+    );
   }
 }
 
-function addShare(usage: Usage, { pool: key, models, bytes }: WorkerShare): void {
-  const pool = usage.pools.get(key) ?? { workers: 0, models, bytes: parsedFactor * bytes };
+function createUsage(): Usage {
+  return { workers: 0, models: 0, tools: 0, slots: 0, bytes: 0, pools: new Map() };
+}
+
+function addShare(usage: Usage, { pool: key, models, tools, slots, bytes }: WorkerShare): void {
+  const pool = usage.pools.get(key) ?? { workers: 0, models, tools, bytes: parsedFactor * bytes };
   if (pool.workers === 0) {
     usage.pools.set(key, pool);
     usage.models += pool.models;
+    usage.tools += pool.tools;
     usage.bytes += pool.bytes;
   }
   pool.workers += 1;
   usage.workers += 1;
+  usage.slots += slots;
   usage.bytes += bytes;
 }
 
-function removeShare(usage: Usage, { pool: key, bytes }: WorkerShare): void {
+function removeShare(usage: Usage, { pool: key, slots, bytes }: WorkerShare): void {
   const pool = usage.pools.get(key);
   if (!pool) return;
   pool.workers -= 1;
   usage.workers -= 1;
+  usage.slots -= slots;
   usage.bytes -= bytes;
   if (pool.workers > 0) return;
   usage.pools.delete(key);
   usage.models -= pool.models;
+  usage.tools -= pool.tools;
   usage.bytes -= pool.bytes;
 }

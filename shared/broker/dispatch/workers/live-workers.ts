@@ -185,11 +185,11 @@ export class LiveWorkers {
     const known = this.#workers.get(id);
     const key = this.#pools.computeKey(parsed);
     const isFull = !known && this.#workers.size >= maxWorkers;
-    const share = { pool: key, models: parsed.models.length, bytes: announcementBytes.length };
+    const share = toShare(key, parsed, announcementBytes);
     if (isFull || !this.#usage.change(address.credentialName, known && shareOf(known), share)) {
       const message = isFull
         ? 'too many workers, one is ignored'
-        : 'a credential has too many workers, pools or models, one worker is ignored';
+        : 'a credential announces too many workers, pools, models, tools or slots, one worker is ignored';
       return this.#log.error({ worker: id }, message);
     }
     const pool = this.#pools.getOrCreatePool(key, parsed);
@@ -234,8 +234,12 @@ export class LiveWorkers {
   }
 }
 
-function shareOf({ pool, announcementBytes }: LiveWorker): WorkerShare {
-  return { pool: pool.key, models: pool.models.length, bytes: announcementBytes.length };
+function shareOf({ pool, announcement, announcementBytes }: LiveWorker): WorkerShare {
+  return toShare(pool.key, announcement, announcementBytes);
+}
+
+function toShare(pool: string, { models, tools, slots }: Announcement, { length: bytes }: Buffer): WorkerShare {
+  return { pool, models: models.length, tools: tools.length, slots, bytes };
 }
 
 /**

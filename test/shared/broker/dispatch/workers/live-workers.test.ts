@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import type { Announcement } from '#shared/broker/contract/announcement.ts';
 import { encodeShortHeartbeat } from '#shared/broker/contract/heartbeats.ts';
 import { openCredentialName } from '#shared/broker/contract/worker-address.ts';
 import { countFreeSlots } from '#shared/broker/dispatch/workers/live-pool.ts';
@@ -116,12 +117,31 @@ describe('the workers in the table of an ingress', () => {
   });
 });
 
+it('workers beyond the slots or the tools of their owner are ignored', async ({ ingress }) => {
+  const { broker, workers } = ingress;
+  const announceOf = (tier: 'gpu' | 'tools', worker: string, facts: Partial<Announcement>): void =>
+    announce(ingress, { tier, credentialName: 'joe', worker }, facts);
+  const describeTool = (name: string) => ({ name, description: '', inputSchema: { type: 'object' } });
+  const tools = (kind: string) => Array.from({ length: 3_000 }, (_, at) => describeTool(`${kind}${at}`));
+  for (let worker = 0; worker < 7; worker += 1)
+    announceOf('gpu', `gpu-${worker}`, { slots: 16_384, startedAt: worker });
+  for (const kind of ['a', 'b']) announceOf('tools', `tools-${kind}`, { slots: 1, pool: kind, tools: tools(kind) });
+  announceOf('gpu', 'last', { slots: 1 });
+  await broker.flush();
+  await until(() => workers.get('joe.last') !== undefined);
+  expect(Array.from(workers.workers(), ({ id }) => id)).toEqual([
+    ...Array.from({ length: 6 }, (_, at) => `joe.gpu-${at}`),
+    'joe.tools-a',
+    'joe.last',
+  ]);
+});
+
 const someone = { tier: 'gpu', credentialName: 'open' } as const;
 
 const mib = 1024 * 1024;
 
 describe('the limit of an owner', () => {
-  const some = { pool: 'p', models: 10, bytes: 100 };
+  const some = { pool: 'p', models: 10, tools: 0, slots: 1, bytes: 100 };
 
   it('is a thousand workers, until one of them is gone', () => {
     const shares = new CredentialUsage(0);
@@ -135,13 +155,31 @@ describe('the limit of an owner', () => {
 
   it('is five thousand models of different pools: replicas have the same', () => {
     const shares = new CredentialUsage(0);
-    const [one, other] = ['one', 'other'].map((pool) => ({ pool, models: 2_500, bytes: 100 }));
+    const [one, other] = ['one', 'other'].map((pool) => ({ ...some, pool, models: 2_500 }));
     for (let count = 0; count < 100; count += 1) shares.change('joe', undefined, one);
     expect(shares.change('joe', undefined, other)).toBe(true);
     expect(shares.change('joe', undefined, { ...some, models: 1 })).toBe(false);
     // A worker that leaves the only pool of its models makes room for those of another one.
     expect(shares.change('joe', other, { ...some, models: 2_500 })).toBe(true);
     expect(shares.change('joe', undefined, other)).toBe(false);
+  });
+
+  it('is five thousand tools of different pools: replicas have the same', () => {
+    const shares = new CredentialUsage(0);
+    const add = (pool: string, tools: number) => shares.change('joe', undefined, { ...some, pool, tools });
+    for (let count = 0; count < 100; count += 1) expect(add('one', 2_500)).toBe(true);
+    expect([add('other', 2_500), add('third', 1), add('one', 2_500)]).toEqual([true, false, true]);
+    shares.change('joe', { ...some, pool: 'other', tools: 2_500 }, undefined);
+    expect(add('third', 1)).toBe(true);
+  });
+
+  it('is a hundred thousand slots of all its workers together', () => {
+    const shares = new CredentialUsage(0);
+    const full = { ...some, slots: 16_384 };
+    for (let count = 0; count < 6; count += 1) expect(shares.change('joe', undefined, full)).toBe(true);
+    expect(shares.change('joe', undefined, full)).toBe(false);
+    expect(shares.change('joe', full, some)).toBe(true);
+    expect(shares.change('joe', undefined, full)).toBe(true);
   });
 
   it('is a hundred pools', () => {
@@ -153,7 +191,7 @@ describe('the limit of an owner', () => {
 
   it('is an eighth of the memory: announcements take eight times their bytes once they are read', () => {
     const shares = new CredentialUsage(512 * mib);
-    const add = (pool: number) => shares.change('joe', undefined, { pool: `${pool}`, models: 1, bytes: mib });
+    const add = (pool: number) => shares.change('joe', undefined, { ...some, pool: `${pool}`, bytes: mib });
     for (let pool = 0; pool < 7; pool += 1) expect(add(pool)).toBe(true);
     // What a replica announces is read already.
     expect([add(7), add(0), add(0)]).toEqual([false, true, false]);
@@ -163,7 +201,9 @@ describe('the limit of an owner', () => {
     const shares = new CredentialUsage(512 * mib);
     for (let count = 0; count < 2_000; count += 1)
       shares.change(openCredentialName, undefined, { ...some, bytes: mib });
-    expect(shares.change(openCredentialName, undefined, { pool: 'large', models: 9_000, bytes: mib })).toBe(true);
+    expect(shares.change(openCredentialName, undefined, { ...some, models: 9_000, tools: 9_000, slots: 1e6 })).toBe(
+      true,
+    );
   });
 });
 
