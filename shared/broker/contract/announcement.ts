@@ -55,15 +55,24 @@ function parseEach<Schema extends z.ZodType>(schema: Schema, all: readonly unkno
   });
 }
 
+/** Maximum formats, capabilities or features in a list; all client formats together have about fifty features. */
+const maxListed = 100;
+const maxListedLength = 64;
+
+/** Bounds a list of short names, because every request looks through it, and many models may refer to the same list. */
+function boundList<Name extends string>(names: readonly Name[]): Name[] {
+  return names.filter(({ length }) => length <= maxListedLength).slice(0, maxListed);
+}
+
 const modelSchema = z.object({
   id: announcedName,
   /** The operations that the model can do; names that only a later release has are dropped. Absent for a model that only generates. */
   operations: z
     .array(z.string())
-    .transform((names) => names.filter(isModelOperation))
+    .transform((names) => [...new Set(names.filter(isModelOperation))])
     .optional(),
   /** What the model is able to do. Names that only a later release has are dropped. */
-  capabilities: z.array(z.string()).transform((names) => names.filter(isCapability)),
+  capabilities: z.array(z.string()).transform((names) => boundList(names.filter(isCapability))),
   /** Tokens of input and output together, if the engine reports them. */
   contextWindow: tokenCount,
   /** Maximum tokens of output, if the engine reports them. */
@@ -87,15 +96,6 @@ const jsonObject = z.record(z.string(), z.unknown()).refine((value) => !nestsToo
 
 /** Milliseconds since 1970 that a `Date` can have. */
 const timestamp = z.number().min(0).max(8.64e15);
-
-/** Maximum features in a list of those that models do not take; all client formats together have about fifty. */
-const maxFeatures = 100;
-const maxFeatureLength = 64;
-
-/** Bounds a list of features, because each model of an announcement may refer to the same list. */
-function boundFeatures(names: readonly string[]): string[] {
-  return names.filter(({ length }) => length <= maxFeatureLength).slice(0, maxFeatures);
-}
 
 /** Whether a schema is one that MCP clients accept for the arguments of a tool. They refuse a whole list for one that is not. */
 function isObjectSchema({ type, properties, required }: Record<string, unknown>): boolean {
@@ -145,10 +145,10 @@ const announcementSchema = z.object({
   /**
    * The lists of features to which the models' `lacks` refer. Models share a list, because most models of a worker lack the same features.
    */
-  lackLists: z.array(z.array(z.string()).transform(boundFeatures)).optional().catch(undefined),
+  lackLists: z.array(z.array(z.string()).transform(boundList)).optional().catch(undefined),
   tools: unparsedList.default([]),
   /** Client formats in which the worker answers; it never gets jobs of other formats. */
-  formats: z.array(announcedName),
+  formats: z.array(announcedName).transform(boundList),
   slots: z
     .number()
     .int()

@@ -138,6 +138,16 @@ describe('messages of the broker contract', () => {
     expect(decodeAnnouncement(Buffer.from(payload.replace('{"x":7}', nested)))).toBeUndefined();
   });
 
+  it('keep a hundred formats and capabilities, and each operation once: every request looks through them', () => {
+    const names = Array.from({ length: 101 }, (_, at) => `web_search@format-${at}` as const);
+    const model = { id: 'a', capabilities: names, operations: Array.from({ length: 1_000 }, () => 'embed' as const) };
+    const encoded = encodeAnnouncement(announcementOf({ models: [model], formats: names }));
+    expect(decodeAnnouncement(Buffer.from(encoded))).toMatchObject({
+      models: [{ id: 'a', capabilities: names.slice(0, 100), operations: ['embed'] }],
+      formats: names.slice(0, 100),
+    });
+  });
+
   it('keep a hundred missing features, which each model may repeat, and are refused with an impossible start time', () => {
     const features = Array.from({ length: 101 }, (_, at) => `feature-${at}`);
     const models = [{ id: 'a', capabilities: [], lacks: ['x'.repeat(65), ...features] }];
