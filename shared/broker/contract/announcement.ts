@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { announcedName, announcedText } from './announced-text.ts';
+import { toolSchema } from './announced-tool.ts';
 import { contractVersion } from './contract-range.ts';
-import { contentKinds } from './server-content.ts';
 import { parseJson } from './ticket.ts';
 import { hasMoreValues } from '#shared/core/has-more-values.ts';
 import { hostedKinds, type HostedKind } from '#shared/core/hosted-kind.ts';
-import { nestsTooDeeply, type JsonObject } from '#shared/core/json.ts';
 import { modelOperations, type ModelOperation } from '#shared/core/operation.ts';
 import { tiers } from '#shared/core/tier.ts';
 
@@ -91,42 +90,8 @@ const modelSchema = z.object({
     .catch(undefined),
 });
 
-/** A JSON object that is not nested too deeply: lists of tools contain the object again, as JSON. */
-const jsonObject = z.record(z.string(), z.unknown()).refine((value) => !nestsTooDeeply(value as JsonObject));
-
 /** Milliseconds since 1970 that a `Date` can have. */
 const timestamp = z.number().min(0).max(8.64e15);
-
-/** Whether a schema is one that MCP clients accept for the arguments of a tool. They refuse a whole list for one that is not. */
-function isObjectSchema({ type, properties, required }: Record<string, unknown>): boolean {
-  const isRecord = properties === undefined || (typeof properties === 'object' && !Array.isArray(properties));
-  const areNames =
-    required === undefined || (Array.isArray(required) && required.every((each) => typeof each === 'string'));
-  return type === 'object' && properties !== null && isRecord && areNames;
-}
-
-const toolSchema = z.object({
-  name: announcedName,
-  /** The name that the tool's MCP server uses, if that name is not valid in all formats. Clients can call the tool by either name. */
-  givenName: announcedName.optional().catch(undefined),
-  title: announcedText(200).optional().catch(undefined),
-  description: z.string(),
-  inputSchema: jsonObject.refine(isObjectSchema),
-  /** JSON Schema of `structuredContent`, of type object. */
-  outputSchema: jsonObject.optional().catch(undefined),
-  /** The MCP server's annotations on the tool's effects (Model Context Protocol, "Tool annotations"). They are hints, not guarantees. */
-  annotations: jsonObject.optional().catch(undefined),
-  /** The operator's name for the tool's MCP server; absent for the worker's own tools. */
-  server: announcedName.optional().catch(undefined),
-  /**
-   * The kinds of content that an MCP server offers besides tools. Present only on the entry that stands for the content of a server, see
-   * `contentName`; absent for a tool.
-   */
-  passes: z
-    .array(z.string())
-    .transform((kinds) => contentKinds.filter((kind) => kinds.includes(kind)))
-    .optional(),
-});
 
 /**
  * The message that a worker publishes at `subjects.heartbeat` when anything in it changes, and on request. Between two announcements the

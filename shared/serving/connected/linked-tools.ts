@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import { hasToolName, type ToolInfo } from '#shared/broker/contract/announcement.ts';
+import { toolSchema } from '#shared/broker/contract/announced-tool.ts';
 import { contentName } from '#shared/broker/contract/server-content.ts';
 import type { JobSink } from '#shared/broker/dispatch/job-sink.ts';
 import {
@@ -55,21 +56,12 @@ interface LinkedToolCall extends ToolRequest {
   nameAtServer: string | undefined;
 }
 
-const listSchema = z.object({
-  tools: z.array(
-    z.object({
-      name: z.string(),
-      title: z.string().optional(),
-      description: z.string().default(''),
-      inputSchema: z.record(z.string(), z.unknown()),
-      outputSchema: z
-        .looseObject({ type: z.literal('object') })
-        .optional()
-        .catch(undefined),
-      annotations: z.record(z.string(), z.unknown()).optional(),
-    }),
-  ),
-});
+const listSchema = z.object({ tools: z.array(z.unknown()) });
+
+/** A tool as its server lists it. Its names in the router are made of the server's name and this one. */
+const listedToolSchema = toolSchema
+  .omit({ givenName: true, server: true, passes: true })
+  .extend({ name: z.string(), description: z.string().default('') });
 
 /** A tool under its name in the router, with its name at its MCP server. */
 interface LinkedTool {
@@ -210,7 +202,9 @@ export class LinkedTools implements PersonalTools {
     await this.#serve({ tool, body, stream: false, server, nameAtServer: undefined }, reply, listCaller);
     const { structured_content: content, content: contentBlocks } = await reply.result;
     const parsed = listSchema.safeParse(content);
-    if (parsed.success) return nameTools(server.name, parsed.data.tools);
+    // A tool that MCP clients do not accept is left out, because they would refuse the whole list.
+    const tools = parsed.data?.tools.flatMap((tool) => listedToolSchema.safeParse(tool).data ?? []);
+    if (tools) return nameTools(server.name, tools);
     const [{ text = '' } = {}] = contentBlocks as { text?: string }[];
     throw new RouterError('upstream_failed', `The MCP server '${server.name}' does not list its tools. ${text}`.trim());
   }
@@ -246,7 +240,7 @@ function findPlacements({ name }: LinkableServer, pools: Iterable<LivePool>, avo
     .sort((a, b) => countFreeSlots(b.pool, b.model) - countFreeSlots(a.pool, a.model));
 }
 
-function nameTools(server: string, tools: z.output<typeof listSchema>['tools']): LinkedTool[] {
+function nameTools(server: string, tools: readonly z.output<typeof listedToolSchema>[]): LinkedTool[] {
   const byName = new Map(tools.map((tool) => [`${toNamePrefix(server)}${tool.name}`, tool]));
   const valid = assignValidNames([...byName.keys()]);
   return [...byName].map(([givenName, tool]): LinkedTool => {
