@@ -133,7 +133,8 @@ async function askMcp(method: string, params: object): Promise<unknown> {
   return result;
 }
 
-const ignored = 'a credential announces too many workers, pools, models, tools or slots, one worker is ignored';
+const ignored =
+  'a credential announces too many workers, pools, models, tools, MCP servers or slots, one worker is ignored';
 const left = 'tools are left out that the credential may not serve: see `credentials` in the registry';
 
 describe("a thief of a worker's credential", () => {

@@ -13,6 +13,9 @@ const maxModels = 5_000;
 /** Maximum tools of all pools of a credential together, with the entries that stand for MCP servers. Lists of tools go through all tools. */
 const maxTools = 5_000;
 
+/** Maximum MCP servers with content of all pools of a credential together. Lists of content are requested of every server. */
+const maxServers = 250;
+
 /** Maximum slots of a credential's workers together. Pools with more free slots get more requests, and autoscalers count on all slots. */
 const maxSlots = 100_000;
 
@@ -34,6 +37,8 @@ export interface WorkerShare {
   models: number;
   /** Tools of the pool. */
   tools: number;
+  /** MCP servers with content of the pool. */
+  servers: number;
   /** Slots of the worker. */
   slots: number;
   /** Bytes of the worker's announcement. */
@@ -44,14 +49,15 @@ interface Usage {
   workers: number;
   models: number;
   tools: number;
+  servers: number;
   slots: number;
   bytes: number;
   /** The credential's pools by key. `bytes` is the memory of the parsed announcement. */
-  pools: Map<string, { workers: number; models: number; tools: number; bytes: number }>;
+  pools: Map<string, { workers: number; models: number; tools: number; servers: number; bytes: number }>;
 }
 
 /**
- * Counts the workers, pools, models, tools, slots and memory of each credential in this process, so that a stolen credential cannot crowd out all others.
+ * Counts the workers, pools, models, tools, MCP servers, slots and memory of each credential in this process, so that a stolen credential cannot crowd out all others.
  * Workers without credentials are not counted; only the limit of all workers applies to them.
  */
 export class CredentialUsage {
@@ -84,12 +90,13 @@ export class CredentialUsage {
     return true;
   }
 
-  #isWithinLimits({ workers, models, tools, slots, bytes, pools }: Usage): boolean {
+  #isWithinLimits({ workers, models, tools, servers, slots, bytes, pools }: Usage): boolean {
     return (
       workers <= maxWorkers &&
       pools.size <= maxPools &&
       models <= maxModels &&
       tools <= maxTools &&
+      servers <= maxServers &&
       slots <= maxSlots &&
       bytes <= this.#maxBytes
     );
@@ -97,15 +104,16 @@ export class CredentialUsage {
 }
 
 function createUsage(): Usage {
-  return { workers: 0, models: 0, tools: 0, slots: 0, bytes: 0, pools: new Map() };
+  return { workers: 0, models: 0, tools: 0, servers: 0, slots: 0, bytes: 0, pools: new Map() };
 }
 
-function addShare(usage: Usage, { pool: key, models, tools, slots, bytes }: WorkerShare): void {
-  const pool = usage.pools.get(key) ?? { workers: 0, models, tools, bytes: parsedFactor * bytes };
+function addShare(usage: Usage, { pool: key, models, tools, servers, slots, bytes }: WorkerShare): void {
+  const pool = usage.pools.get(key) ?? { workers: 0, models, tools, servers, bytes: parsedFactor * bytes };
   if (pool.workers === 0) {
     usage.pools.set(key, pool);
     usage.models += pool.models;
     usage.tools += pool.tools;
+    usage.servers += pool.servers;
     usage.bytes += pool.bytes;
   }
   pool.workers += 1;
@@ -125,5 +133,6 @@ function removeShare(usage: Usage, { pool: key, slots, bytes }: WorkerShare): vo
   usage.pools.delete(key);
   usage.models -= pool.models;
   usage.tools -= pool.tools;
+  usage.servers -= pool.servers;
   usage.bytes -= pool.bytes;
 }

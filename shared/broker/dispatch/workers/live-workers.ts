@@ -189,7 +189,7 @@ export class LiveWorkers {
     if (isFull || !this.#usage.change(address.credentialName, known && shareOf(known), share)) {
       const message = isFull
         ? 'too many workers, one is ignored'
-        : 'a credential announces too many workers, pools, models, tools or slots, one worker is ignored';
+        : 'a credential announces too many workers, pools, models, tools, MCP servers or slots, one worker is ignored';
       return this.#log.error({ worker: id }, message);
     }
     const pool = this.#pools.getOrCreatePool(key, parsed);
@@ -239,7 +239,8 @@ function shareOf({ pool, announcement, announcementBytes }: LiveWorker): WorkerS
 }
 
 function toShare(pool: string, { models, tools, slots }: Announcement, { length: bytes }: Buffer): WorkerShare {
-  return { pool, models: models.length, tools: tools.length, slots, bytes };
+  const servers = tools.filter(({ passes }) => passes).length;
+  return { pool, models: models.length, tools: tools.length, servers, slots, bytes };
 }
 
 /**

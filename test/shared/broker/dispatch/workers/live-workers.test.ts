@@ -117,12 +117,15 @@ describe('the workers in the table of an ingress', () => {
   });
 });
 
-it('workers beyond the slots or the tools of their owner are ignored', async ({ ingress }) => {
+it('workers beyond the slots, tools or MCP servers of their owner are ignored', async ({ ingress }) => {
   const { broker, workers } = ingress;
   const announceOf = (tier: 'gpu' | 'tools', worker: string, facts: Partial<Announcement>): void =>
     announce(ingress, { tier, credentialName: 'joe', worker }, facts);
   const describeTool = (name: string) => ({ name, description: '', inputSchema: { type: 'object' } });
   const tools = (kind: string) => Array.from({ length: 3_000 }, (_, at) => describeTool(`${kind}${at}`));
+  const server = (name: string) => ({ ...describeTool(`${name}/*`), server: name, passes: ['prompts' as const] });
+  const servers = Array.from({ length: 251 }, (_, at) => server(`server-${at}`));
+  announceOf('tools', 'servers', { slots: 1, pool: 'servers', tools: servers });
   for (let worker = 0; worker < 7; worker += 1)
     announceOf('gpu', `gpu-${worker}`, { slots: 16_384, startedAt: worker });
   for (const kind of ['a', 'b']) announceOf('tools', `tools-${kind}`, { slots: 1, pool: kind, tools: tools(kind) });
@@ -141,7 +144,7 @@ const someone = { tier: 'gpu', credentialName: 'open' } as const;
 const mib = 1024 * 1024;
 
 describe('the limit of an owner', () => {
-  const some = { pool: 'p', models: 10, tools: 0, slots: 1, bytes: 100 };
+  const some = { pool: 'p', models: 10, tools: 0, servers: 0, slots: 1, bytes: 100 };
 
   it('is a thousand workers, until one of them is gone', () => {
     const shares = new CredentialUsage(0);
@@ -171,6 +174,12 @@ describe('the limit of an owner', () => {
     expect([add('other', 2_500), add('third', 1), add('one', 2_500)]).toEqual([true, false, true]);
     shares.change('joe', { ...some, pool: 'other', tools: 2_500 }, undefined);
     expect(add('third', 1)).toBe(true);
+  });
+
+  it('is two hundred and fifty MCP servers of different pools', () => {
+    const shares = new CredentialUsage(0);
+    const add = (pool: string, servers: number) => shares.change('joe', undefined, { ...some, pool, servers });
+    expect([add('one', 250), add('other', 1), add('one', 250)]).toEqual([true, false, true]);
   });
 
   it('is a hundred thousand slots of all its workers together', () => {
