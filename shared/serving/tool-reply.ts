@@ -7,8 +7,8 @@ import {
   type ToolResult,
 } from '#shared/formats/tools/tool-result.ts';
 
-/** Maximum bytes of one event of a streamed answer; more than a worker lets a tool return. */
-const maxEventBytes = 64 * 1024 * 1024;
+/** Default of the maximum bytes of an answer, or of one event of a streamed answer; more than a worker lets a tool return. */
+const defaultMaxBytes = 64 * 1024 * 1024;
 
 /** Collects a tool's answer: the result alone, or a stream of progress events that ends with the result. */
 export class ToolReply implements JobSink {
@@ -17,6 +17,7 @@ export class ToolReply implements JobSink {
   readonly #settle: { resolve: (result: ToolResult) => void; reject: (reason: unknown) => void };
   readonly #onProgress: ((progress: ToolProgress) => void) | undefined;
   readonly #onKeepAlive: (() => void) | undefined;
+  readonly #maxBytes: number;
   #partial: Buffer[] = [];
   #partialBytes = 0;
   #result: ToolResult | undefined;
@@ -24,13 +25,19 @@ export class ToolReply implements JobSink {
   /**
    * @param onProgress set if the answer is a stream of events
    * @param onKeepAlive called if a streamed answer has been quiet for a while; undefined if the client needs no sign of life
+   * @param maxBytes maximum bytes of the answer, or of one event of a streamed answer
    */
-  constructor(onProgress: ((progress: ToolProgress) => void) | undefined, onKeepAlive?: () => void) {
+  constructor(
+    onProgress: ((progress: ToolProgress) => void) | undefined,
+    onKeepAlive?: () => void,
+    maxBytes = defaultMaxBytes,
+  ) {
     const { promise, resolve, reject } = Promise.withResolvers<ToolResult>();
     this.result = promise;
     this.#settle = { resolve, reject };
     this.#onProgress = onProgress;
     this.#onKeepAlive = onKeepAlive;
+    this.#maxBytes = maxBytes;
   }
 
   begin(): void {
@@ -52,7 +59,7 @@ export class ToolReply implements JobSink {
   end(bytes: Uint8Array): void {
     try {
       if (this.#onProgress) this.#readEvents(Buffer.from(bytes));
-      else this.#result = decodeToolResult(Buffer.from(bytes).toString());
+      else this.#result = decodeToolResult(this.#assertSize(Buffer.from(bytes)).toString());
     } catch (error) {
       this.#settle.reject(unreadableError(error));
     }
@@ -62,6 +69,11 @@ export class ToolReply implements JobSink {
 
   fail(error: RouterError): void {
     this.#settle.reject(error);
+  }
+
+  #assertSize(bytes: Buffer): Buffer {
+    if (bytes.length > this.#maxBytes) throw new Error(`an answer is larger than ${this.#maxBytes} bytes`);
+    return bytes;
   }
 
   /** Parses all complete lines and keeps the rest for the next bytes. */
@@ -77,7 +89,7 @@ export class ToolReply implements JobSink {
       else this.#onProgress?.(event.progress);
     }
     this.#partialBytes += rest.length;
-    if (this.#partialBytes > maxEventBytes) throw new Error(`an event is larger than ${maxEventBytes} bytes`);
+    if (this.#partialBytes > this.#maxBytes) throw new Error(`an event is larger than ${this.#maxBytes} bytes`);
     if (rest.length > 0) this.#partial.push(rest);
   }
 }

@@ -23,6 +23,10 @@ export interface McpCall extends ToolCall {
   onProgress: ((progress: ToolProgress) => void) | undefined;
   /** Response of the HTTP request that contains the call. */
   response: Response;
+  /** Set for a call that goes on without the client, because its answer is kept for others. */
+  isShared?: true;
+  /** Maximum bytes of the answer; default: more than a worker lets a tool return. */
+  maxBytes?: number;
 }
 
 /**
@@ -46,17 +50,19 @@ export async function callTool(parts: McpToolParts, call: McpCall): Promise<Call
  */
 export async function runTool(
   parts: McpToolParts,
-  { tool, input, signal, onProgress, response }: McpCall,
+  { tool, input, signal, onProgress, response, isShared, maxBytes }: McpCall,
 ): Promise<ToolResult> {
   signal.throwIfAborted();
   // The reply sends no keep-alives, because the server of the SDK sends them on its streams.
-  const reply = new ToolReply(onProgress);
+  const reply = new ToolReply(onProgress, undefined, maxBytes);
   const body = Buffer.from(JSON.stringify({ tool, input }));
   const request = { tool, body, stream: onProgress !== undefined };
   const context = contextOf(response);
   let running: RunningRequest | undefined;
   try {
-    running = await serveTool(parts, request, reply, context);
+    const { requestId, identity, trace } = context;
+    const caller = isShared ? { requestId, identity, trace, isGone: () => false } : context;
+    running = await serveTool(parts, request, reply, caller);
   } catch (error) {
     // The HTTP request of the call does not end with an error, so its handler would not count the refusal.
     context.requestedName = tool;

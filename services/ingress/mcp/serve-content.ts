@@ -6,22 +6,15 @@ import {
   type GetPromptResult,
   type Prompt,
   type ReadResourceResult,
-  type Resource,
-  type ResourceTemplateType,
   type Server,
 } from '@modelcontextprotocol/server';
-import { contentName, type ContentKind, type ContentMethod } from '#shared/broker/contract/server-content.ts';
-import { hasWorkerBesides, noWorkers } from '#shared/broker/dispatch/workers/live-pool.ts';
-import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { readToolPermits } from '#shared/serving/tool-permits.ts';
-import { waitForTools } from '#shared/serving/wait-for-tools.ts';
-import { contextOf } from '../http/request-context.ts';
+import type { ContentMethod } from '#shared/broker/contract/server-content.ts';
+import type { JsonObject } from '#shared/core/json.ts';
 import { askInTurn } from './ask-in-turn.ts';
-import { throwProtocolError } from './throw-protocol-error.ts';
-import { runTool, type McpToolParts } from './call-tool.ts';
-
-/** Milliseconds after which a list is sent without the entries of servers that have not answered. */
-const listMs = 10_000;
+import type { McpToolParts } from './call-tool.ts';
+import { joinLists, type ContentEntries, type SizedEntry } from './content-entries.ts';
+import type { ContentLists } from './content-lists.ts';
+import { ContentServers } from './content-servers.ts';
 
 /** A prompt, with the server that has it, and the prompt's name on that server. */
 interface ServerPrompt {
@@ -34,21 +27,18 @@ interface ServerPrompt {
  * Adds the resources, prompts and completions of all MCP servers whose content the key may use. Each request to a server is a job of its
  * own, like a tool call. Lists contain the answers of those servers that can be reached now.
  */
-export function serveContent(server: Server, parts: McpToolParts, response: Response): void {
-  const context = contextOf(response);
+export function serveContent(server: Server, parts: McpToolParts, lists: ContentLists, response: Response): void {
+  const servers = new ContentServers(parts, lists, response);
+
   server.setRequestHandler('resources/list', async (_, { mcpReq: { signal } }) => ({
-    resources: await listEntries<Resource>('resources', 'resources/list', 'resources', signal),
+    resources: await listEntries('resources', signal),
   }));
   server.setRequestHandler('resources/templates/list', async (_, { mcpReq: { signal } }) => ({
-    resourceTemplates: await listEntries<ResourceTemplateType>(
-      'resources',
-      'resources/templates/list',
-      'resourceTemplates',
-      signal,
-    ),
+    resourceTemplates: await listEntries('resourceTemplates', signal),
   }));
   server.setRequestHandler('resources/read', async ({ params: { uri } }, { mcpReq: { signal } }) => {
-    const result = await firstOf(await serversWith('resources'), 'resources/read', { uri }, signal);
+    const candidates = await servers.findByAddress(uri, await servers.having('resources'), signal);
+    const result = await firstOf(candidates, 'resources/read', { uri }, signal);
     if (!result) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown resource: ${uri}`);
     return result as unknown as ReadResourceResult;
   });
@@ -57,8 +47,8 @@ export function serveContent(server: Server, parts: McpToolParts, response: Resp
   }));
   server.setRequestHandler('prompts/get', async ({ params }, { mcpReq: { signal } }) => {
     const { server: promptServer, ownName } = await findPrompt(params.name, signal);
-    const args = params.arguments && { arguments: params.arguments };
-    return (await ask(promptServer, 'prompts/get', { name: ownName, ...args }, signal)) as unknown as GetPromptResult;
+    const input = { name: ownName, ...(params.arguments && { arguments: params.arguments }) };
+    return (await servers.ask(promptServer, 'prompts/get', input, signal)) as unknown as GetPromptResult;
   });
   server.setRequestHandler('completion/complete', async ({ params }, { mcpReq: { signal } }) => {
     const { ref, argument, context } = params;
@@ -66,76 +56,24 @@ export function serveContent(server: Server, parts: McpToolParts, response: Resp
       argument: { ...argument },
       ...(context?.arguments && { context: { arguments: context.arguments } }),
     };
-    const namedPrompt = ref.type === 'ref/prompt' ? await findPrompt(ref.name, signal) : undefined;
-    const target = ref.type === 'ref/prompt' ? { type: ref.type, name: namedPrompt?.ownName ?? ref.name } : { ...ref };
-    const capableServers = (await serversWith('completions')).filter(
-      (name) => !namedPrompt || name === namedPrompt.server,
-    );
-    const result = await firstOf(capableServers, 'completion/complete', { ref: target, ...further }, signal);
+    const capable = await servers.having('completions');
+    let target: JsonObject = { ...ref };
+    let candidates: string[];
+    if (ref.type === 'ref/prompt') {
+      const { server: promptServer, ownName } = await findPrompt(ref.name, signal);
+      target = { type: ref.type, name: ownName };
+      candidates = capable.filter((name) => name === promptServer);
+    } else candidates = await servers.findByAddress(ref.uri, capable, signal);
+    const result = await firstOf(candidates, 'completion/complete', { ref: target, ...further }, signal);
     return (result ?? { completion: { values: [] } }) as unknown as CompleteResult;
   });
 
-  /**
-   * Returns the servers whose content of this kind the key may use, sorted by name.
-   * @throws ProtocolError if no worker that has the tools connects in time
-   */
-  async function serversWith(kind: ContentKind): Promise<string[]> {
-    await waitForTools(parts, context).catch(throwProtocolError);
-    const permits = readToolPermits(context.identity);
-    const names = [...parts.workers.pools()]
-      .filter((pool) => pool.tier === 'tools' && hasWorkerBesides(pool, noWorkers))
-      .flatMap(({ tools }) => tools.filter((tool) => tool.passes?.includes(kind) && permits.allows(tool)))
-      .flatMap((tool) => tool.server ?? []);
-    return [...new Set(names)].sort();
-  }
-
-  /** @throws ProtocolError with the error of the server, or because the server cannot be reached */
-  async function ask(
-    server: string,
-    method: ContentMethod,
-    params: JsonObject,
+  async function listEntries<List extends 'resources' | 'resourceTemplates'>(
+    list: List,
     signal: AbortSignal,
-  ): Promise<JsonObject> {
-    const call = { tool: contentName(server), input: { method, params }, signal, onProgress: undefined, response };
-    const answer = await runTool(parts, call).catch(throwProtocolError);
-    const { result } = answer.structured_content ?? {};
-    if (isJsonObject(result)) return result;
-    const [{ text = '' } = {}] = answer.content as { text?: string }[];
-    const { code, message, data } = answer.error ?? { code: ProtocolErrorCode.InternalError, message: text };
-    throw new ProtocolError(code, message, data);
-  }
-
-  /**
-   * Returns the answers of all servers that answer in time.
-   * @throws the first error if there are servers, but none answers
-   */
-  async function askAll(
-    kind: ContentKind,
-    method: ContentMethod,
-    signal: AbortSignal,
-  ): Promise<[string, JsonObject][]> {
-    const servers = await serversWith(kind);
-    const timeout = AbortSignal.timeout(listMs);
-    const until = AbortSignal.any([signal, timeout]);
-    const outcomes = await Promise.allSettled(servers.map((name) => ask(name, method, {}, until)));
-    const answers = outcomes.flatMap((outcome, at): [string, JsonObject][] =>
-      outcome.status === 'fulfilled' ? [[servers[at] ?? '', outcome.value]] : [],
-    );
-    const [failure] = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome] : []));
-    if (answers.length > 0 || !failure) return answers;
-    if (failure.reason !== timeout.reason) throw failure.reason;
-    throw new ProtocolError(ProtocolErrorCode.InternalError, 'No MCP server has answered in time. Try again.');
-  }
-
-  async function listEntries<T>(
-    kind: ContentKind,
-    method: ContentMethod,
-    field: string,
-    signal: AbortSignal,
-  ): Promise<T[]> {
-    const answers = await askAll(kind, method, signal);
-    // Entries are sent on unchanged, as their server sent them.
-    return answers.flatMap(([, answer]) => (answer[field] ?? []) as unknown as T[]);
+  ): Promise<ContentEntries[List][]> {
+    const answers = await servers.listAll(list, signal);
+    return joinLists(answers.map(({ entries }) => entries)).map(({ entry }) => entry);
   }
 
   /**
@@ -143,25 +81,35 @@ export function serveContent(server: Server, parts: McpToolParts, response: Resp
    * @throws the error of the first server if none answers
    */
   function firstOf(
-    servers: readonly string[],
+    names: readonly string[],
     method: ContentMethod,
     params: JsonObject,
     signal: AbortSignal,
   ): Promise<JsonObject | undefined> {
-    return askInTurn(servers, (name, until) => ask(name, method, params, until), signal);
+    return askInTurn(names, (name, until) => servers.ask(name, method, params, until), signal);
   }
 
   /** Returns all prompts. As with tools, a name that several servers use gets the name of its server as a prefix. */
   async function listPrompts(signal: AbortSignal): Promise<ServerPrompt[]> {
-    const all = (await askAll('prompts', 'prompts/list', signal)).flatMap(([server, { prompts = [] }]) =>
-      (prompts as unknown as Prompt[]).map((prompt) => ({ server, prompt })),
-    );
+    const answers = await servers.listAll('prompts', signal);
+    const all = joinLists(
+      answers.map(({ server: name, entries }) =>
+        entries.map(({ entry, bytes }): SizedEntry<Omit<ServerPrompt, 'ownName'>> => ({
+          entry: { server: name, prompt: entry },
+          bytes,
+        })),
+      ),
+    ).map(({ entry }) => entry);
     const promptsByName = Map.groupBy(all, ({ prompt }) => prompt.name);
-    return all.map(({ server, prompt }) => {
-      const isShared = (promptsByName.get(prompt.name)?.length ?? 0) > 1;
-      const name = isShared ? `${server.replaceAll(/[^\w-]/g, '-')}_${prompt.name}` : prompt.name;
-      return { server, ownName: prompt.name, prompt: { ...prompt, name } };
+    const isShared = ({ prompt }: { prompt: Prompt }): boolean => (promptsByName.get(prompt.name)?.length ?? 0) > 1;
+    const named = all.map((each): ServerPrompt => {
+      const { server: name, prompt } = each;
+      const prefix = isShared(each) ? `${name.replaceAll(/[^\w-]/g, '-')}_` : '';
+      return { server: name, ownName: prompt.name, prompt: { ...prompt, name: `${prefix}${prompt.name}` } };
     });
+    // A prompt whose own name is the prefixed name of another one is left out, so that no server can replace the prompt of another one.
+    const prefixed = new Set(named.flatMap(({ ownName, prompt }) => (ownName === prompt.name ? [] : [prompt.name])));
+    return named.filter(({ ownName, prompt }) => ownName !== prompt.name || !prefixed.has(ownName));
   }
 
   async function findPrompt(name: string, signal: AbortSignal): Promise<ServerPrompt> {

@@ -21,6 +21,7 @@ import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 import { callTool, type McpToolParts } from './call-tool.ts';
 import { mcpFormat } from './mcp-format.ts';
 import { throwProtocolError } from './throw-protocol-error.ts';
+import { ContentLists } from './content-lists.ts';
 import { ListeningPlaces } from './listening-places.ts';
 import { NoticeStreams } from './notice-streams.ts';
 import { serveContent } from './serve-content.ts';
@@ -56,6 +57,7 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
   const { workers } = parts;
   const calls = new RunningCalls();
   const places = new ListeningPlaces();
+  const contentLists = new ContentLists();
   const notices = new NoticeStreams(places, keepAliveMs);
   const handler = createMcpHandler(createServer, {
     keepAliveMs,
@@ -79,7 +81,7 @@ export function createToolsMcp(parts: McpToolParts, unread: UnreadOutputs, log: 
       { name: 'model-router', version },
       { capabilities: { tools: { listChanged: true }, resources: {}, prompts: {}, completions: {} } },
     );
-    serveContent(server, parts, response);
+    serveContent(server, parts, contentLists, response);
     server.setRequestHandler('tools/list', async () => {
       const context = contextOf(response);
       await waitForTools(parts, context).catch(throwProtocolError);

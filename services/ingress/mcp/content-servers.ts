@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Response } from 'express';
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { contentName, type ContentKind, type ContentMethod } from '#shared/broker/contract/server-content.ts';
+import { hasWorkerBesides, noWorkers } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { readToolPermits } from '#shared/serving/tool-permits.ts';
+import { waitForTools } from '#shared/serving/wait-for-tools.ts';
+import { contextOf } from '../http/request-context.ts';
+import { runTool, type McpCall, type McpToolParts } from './call-tool.ts';
+import { listRequests, type ContentEntries, type ContentList, type SizedEntry } from './content-entries.ts';
+import type { ContentLists } from './content-lists.ts';
+import { findContentServers, listsAddress, type ListedAddresses } from './find-content-servers.ts';
+import { throwProtocolError } from './throw-protocol-error.ts';
+
+/** Milliseconds after which a list is sent without the entries of servers that have not answered. */
+const listMs = 10_000;
+/** Milliseconds after which an address is looked for in the lists that have come. */
+const findMs = 2_000;
+/** Maximum bytes of a server's answer to a request for a list. Reading that many holds up the process for some 30 ms. */
+const maxAnswerBytes = 2 * 1024 * 1024;
+
+const methodNotFound: number = ProtocolErrorCode.MethodNotFound;
+
+/** A list of a server. */
+interface ServerList<List extends ContentList> {
+  server: string;
+  entries: readonly SizedEntry<ContentEntries[List]>[];
+}
+
+/** The MCP servers whose content a request may use, and the requests to them. Each is a job of its own. */
+export class ContentServers {
+  readonly #parts: McpToolParts;
+  readonly #lists: ContentLists;
+  readonly #response: Response;
+
+  constructor(parts: McpToolParts, lists: ContentLists, response: Response) {
+    this.#parts = parts;
+    this.#lists = lists;
+    this.#response = response;
+  }
+
+  /**
+   * Returns the servers whose content of this kind the key may use, sorted by name.
+   * @throws ProtocolError if no worker that has the tools connects in time
+   */
+  async having(kind: ContentKind): Promise<string[]> {
+    const context = contextOf(this.#response);
+    await waitForTools(this.#parts, context).catch(throwProtocolError);
+    const permits = readToolPermits(context.identity);
+    const names = [...this.#parts.workers.pools()]
+      .filter((pool) => pool.tier === 'tools' && hasWorkerBesides(pool, noWorkers))
+      .flatMap(({ tools }) => tools.filter((tool) => tool.passes?.includes(kind) && permits.allows(tool)))
+      .flatMap((tool) => tool.server ?? []);
+    return [...new Set(names)].sort();
+  }
+
+  /** @throws ProtocolError with the error of the server, or because the server cannot be reached */
+  ask(server: string, method: ContentMethod, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+    return this.#run({ tool: contentName(server), input: { method, params }, signal });
+  }
+
+  /**
+   * Returns the lists of all servers that answer in time.
+   * @throws the first error if there are servers, but none answers
+   */
+  async listAll<List extends ContentList>(list: List, signal: AbortSignal): Promise<ServerList<List>[]> {
+    const servers = await this.having(listRequests[list].kind);
+    const outcomes = await Promise.allSettled(servers.map((server) => this.#list(server, list)));
+    signal.throwIfAborted();
+    const lists = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+    const [failure] = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome] : []));
+    if (lists.length > 0 || !failure) return lists;
+    throw failure.reason;
+  }
+
+  /** Returns those of the servers that may have an address, see `findContentServers`. */
+  async findByAddress(uri: string, servers: readonly string[], signal: AbortSignal): Promise<string[]> {
+    const known = servers.map((server): ListedAddresses => ({ server, resources: [], templates: [] }));
+    const found = Promise.withResolvers<void>();
+    const lists = known.flatMap((each) => [
+      this.#list(each.server, 'resources').then(({ entries }) => {
+        each.resources = entries.map(({ entry }) => entry.uri);
+        if (listsAddress(each, uri)) found.resolve();
+      }),
+      this.#list(each.server, 'resourceTemplates').then(({ entries }) => {
+        each.templates = entries.map(({ entry }) => entry.uriTemplate);
+        if (listsAddress(each, uri)) found.resolve();
+      }),
+    ]);
+    const waiting = new AbortController();
+    const timeLimit = sleep(findMs, undefined, { signal: AbortSignal.any([signal, waiting.signal]) });
+    // A server that has not sent its lists may have the address all the same.
+    await Promise.race([found.promise, Promise.allSettled(lists), timeLimit.catch(() => undefined)]);
+    waiting.abort();
+    signal.throwIfAborted();
+    return findContentServers(uri, known);
+  }
+
+  async #list<List extends ContentList>(server: string, list: List): Promise<ServerList<List>> {
+    const { method } = listRequests[list];
+    const { id } = contextOf(this.#response).identity;
+    const entries = await this.#lists.get(server, list, id, async () => {
+      const signal = AbortSignal.timeout(listMs);
+      const input = { method, params: {} };
+      const call = { tool: contentName(server), input, signal, isShared: true, maxBytes: maxAnswerBytes } as const;
+      return this.#run(call).catch((error: unknown) => {
+        // A server may have resources without templates.
+        if (error instanceof ProtocolError && error.code === methodNotFound) return {};
+        if (error !== signal.reason) throw error;
+        throw new ProtocolError(ProtocolErrorCode.InternalError, 'No MCP server has answered in time. Try again.');
+      });
+    });
+    return { server, entries };
+  }
+
+  async #run(call: Omit<McpCall, 'response' | 'onProgress'>): Promise<JsonObject> {
+    const { structured_content: content, ...answer } = await runTool(this.#parts, {
+      ...call,
+      onProgress: undefined,
+      response: this.#response,
+    }).catch(throwProtocolError);
+    const { result } = content ?? {};
+    if (isJsonObject(result)) return result;
+    const [{ text = '' } = {}] = answer.content as { text?: string }[];
+    const { code, message, data } = answer.error ?? { code: ProtocolErrorCode.InternalError, message: text };
+    throw new ProtocolError(code, message, data);
+  }
+}
