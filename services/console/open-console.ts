@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { RequestHandler } from 'express';
 import type { Accounts } from '#shared/accounts/accounts.ts';
@@ -39,7 +40,7 @@ import { webhookOperations } from './api/webhooks/webhook-operations.ts';
 import { workerOperations } from './api/worker-operations.ts';
 import { pagesFolder } from './build/pages-stamp.ts';
 import type { RouterFacts } from './contract/live.ts';
-import { LiveFeed } from './live/live-feed.ts';
+import { LiveFeed, type StreamOutput } from './live/live-feed.ts';
 import { StatsBoard } from './live/stats-board.ts';
 import { StatsMeter } from './live/stats-meter.ts';
 import { WorkerHistory } from './live/worker-history.ts';
@@ -75,6 +76,8 @@ export interface ConsoleParts {
   recordings: ApiParts['recordings'];
   publicUrl: string | undefined;
   about: Omit<RouterFacts, 'managesCredentials' | 'records' | 'tracesRecordings'>;
+  /** Opens the output of a stream of the live feed. */
+  openOutput: (response: ServerResponse) => StreamOutput;
   log: Logger;
   releases: Releases;
 }
@@ -139,7 +142,7 @@ export function openConsole(parts: ConsoleParts): Console {
   );
   releases.add('stats', () => board.close());
   const history = new WorkerHistory(workers);
-  const feed = new LiveFeed(workers, () => board.listCurrent());
+  const feed = new LiveFeed(workers, () => board.listCurrent(), parts.openOutput);
   releases.add('live feed', () => feed.close());
   const apiParts: ApiParts = {
     accounts,

@@ -9,6 +9,7 @@ import { endSlowBody } from './http/end-slow-body.ts';
 import { answerHealth } from './http/health.ts';
 import { refuseMisplacedPath } from './http/refuse-misplaced-path.ts';
 import type { OpenRequests } from './http/open-requests.ts';
+import { sendJson } from './http/send-json.ts';
 import { refuseUpgrade } from './http/refuse-upgrade.ts';
 import { assignRequestId } from './http/request-id.ts';
 import { traceRequests } from './http/trace-request.ts';
@@ -54,6 +55,11 @@ export function createApp(parts: AppParts): Express {
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('trust proxy', parts.trustedProxies);
+  // All JSON is sent this way, also that of the console and the Admin API.
+  app.response.json = function json(value: object) {
+    sendJson(this, value, parts.unreadOutputs);
+    return this;
+  };
   app.use(parts.openRequests.track, assignRequestId);
   const requireStore: RequestHandler = (_request, _response, next) => {
     parts.store.assertIntact();

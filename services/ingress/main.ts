@@ -56,6 +56,7 @@ import { registerIngressMetrics } from './metrics/ingress-metrics.ts';
 import { registerQueueMetrics } from './metrics/queue-metrics.ts';
 import { registerWorkerMetrics } from './metrics/worker-metrics.ts';
 import { OpenRequests } from './http/open-requests.ts';
+import { BoundedResponse } from './http/unread/bounded-response.ts';
 import { computeDefaultUnreadBytes, unreadMs, UnreadOutputs } from './http/unread/unread-outputs.ts';
 import { createBodyReader } from './http/read-body.ts';
 import { readCredentialsDir } from './read-credentials-dir.ts';
@@ -277,6 +278,7 @@ await runService(async (environment, releases) => {
       formats: clientFormats.map(({ name, api }) => ({ name, path: `/api/${segmentOf(api)}` })),
       needsCredentials: config.NATS_CREDENTIALS !== undefined,
     },
+    openOutput: (response) => new BoundedResponse(response, unreadOutputs, () => response.destroy()),
     log,
     releases,
   });

@@ -26,12 +26,6 @@ const maxStreams = 500;
 /** One person may have this many open streams, in all sign-in sessions together. Each visible page has one. */
 const maxStreamsOfPerson = 24;
 
-/** Bytes that may wait for a page that reads too slowly. If more bytes wait, the stream is cut, and the page connects again. */
-const maxUnreadBytes = 4 * 1024 * 1024;
-
-/** Milliseconds after which an ended stream whose last bytes are not read is destroyed. */
-const stalledMs = 30_000;
-
 /** Makes a page that lost its stream connect again after a second. */
 const retryField = 'retry: 1000\n\n';
 
@@ -44,7 +38,17 @@ export interface PageStream {
   currentViewer: () => Promise<Viewer | undefined>;
 }
 
+/**
+ * The output of a stream. It ends streams whose pages read too slowly, and those that read nothing after their end. A page whose stream was
+ * cut connects again.
+ */
+export interface StreamOutput {
+  write(text: string): void;
+  end(text: string): void;
+}
+
 interface Listener extends PageStream {
+  output: StreamOutput;
   /** The last event of each kind that was sent to this viewer. */
   sent: Record<ViewerKind, string>;
 }
@@ -65,6 +69,7 @@ interface Snapshot {
 export class LiveFeed {
   readonly #workers: LiveWorkers;
   readonly #stats: () => IngressStats[];
+  readonly #openOutput: (response: ServerResponse) => StreamOutput;
   readonly #listeners = new Set<Listener>();
   readonly #sent = new Map<SharedKind, string>();
   readonly #workersSent = new SentWorkers();
@@ -72,9 +77,14 @@ export class LiveFeed {
   #lastHeartbeat = 0;
   #isClosed = false;
 
-  constructor(workers: LiveWorkers, stats: () => IngressStats[]) {
+  constructor(
+    workers: LiveWorkers,
+    stats: () => IngressStats[],
+    openOutput: (response: ServerResponse) => StreamOutput,
+  ) {
     this.#workers = workers;
     this.#stats = stats;
+    this.#openOutput = openOutput;
   }
 
   /** Returns whether a person may open another stream now. */
@@ -103,7 +113,7 @@ export class LiveFeed {
       this.#timer = setInterval(() => this.#tick(), tickMs);
     }
     const sent = toViewerEvents(snapshot, viewer);
-    const listener: Listener = { ...page, sent };
+    const listener: Listener = { ...page, output: this.#openOutput(response), sent };
     this.#listeners.add(listener);
     response.once('close', () => this.#remove(listener));
     const events = [
@@ -111,13 +121,13 @@ export class LiveFeed {
       toEvent('workers', this.#workersSent.toJson()),
       ...viewerKinds.map((kind) => toEvent(kind, sent[kind])),
     ];
-    response.write(`${retryField}${events.join('')}`);
+    listener.output.write(`${retryField}${events.join('')}`);
   }
 
   /** Ends all streams. New streams end at once. */
   close(): void {
     this.#isClosed = true;
-    for (const { response } of this.#listeners) response.end();
+    for (const { output } of this.#listeners) output.end('');
     clearInterval(this.#timer);
   }
 
@@ -126,10 +136,8 @@ export class LiveFeed {
    * before that would be an uncaught error.
    */
   #dismiss(listener: Listener): void {
-    const { response } = listener;
     this.#remove(listener);
-    response.end();
-    response.setTimeout(stalledMs, () => response.destroy());
+    listener.output.end('');
   }
 
   #remove(listener: Listener): void {
@@ -169,9 +177,7 @@ export class LiveFeed {
       const changedKinds = viewerKinds.filter((kind) => viewerEvents[kind] !== listener.sent[kind]);
       listener.sent = viewerEvents;
       const events = text + workers(listener) + changedKinds.map((kind) => toEvent(kind, viewerEvents[kind])).join('');
-      if (events === '') continue;
-      if (listener.response.writableLength > maxUnreadBytes) listener.response.destroy();
-      else listener.response.write(events);
+      if (events !== '') listener.output.write(events);
     }
   }
 

@@ -14,7 +14,6 @@ import { sendContent } from '../files/send-content.ts';
 import { refuseMethod } from '../http/answer-error.ts';
 import type { KeyedHandler } from '../idempotency/handle-idempotently.ts';
 import { contextOf } from '../http/request-context.ts';
-import { sendJson } from '../http/send-json.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 import { createBatch, type CreateBatchParts } from './create-batch.ts';
 
@@ -72,13 +71,13 @@ export function addBatchRoutes(
     const pageRequest = format.readPage(request.query);
     const page = await batches.list(findOwner(response), api.segment, pageRequest);
     if (!page) throw format.notFound(pageRequest.after ?? pageRequest.before ?? '');
-    sendJson(response, format.list(page.batches, page.hasMore, baseUrl(request)), parts.unreadOutputs);
+    response.json(format.list(page.batches, page.hasMore, baseUrl(request)));
   });
   router.all(path, refuseMethod('GET', 'HEAD', 'POST'));
 
   const batchPath = `${path}/:id`;
   router.get(batchPath, async (request, response) => {
-    sendJson(response, format.show(await findBatch(request, response), baseUrl(request)), parts.unreadOutputs);
+    response.json(format.show(await findBatch(request, response), baseUrl(request)));
   });
   const cancel = handleKeyed('unread', async (request, response) => {
     const { id } = await findBatch(request, response);

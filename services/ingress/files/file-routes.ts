@@ -8,7 +8,6 @@ import { refuseMethod } from '../http/answer-error.ts';
 import type { HeldBodies } from '../http/held-bodies.ts';
 import type { KeyedHandler } from '../idempotency/handle-idempotently.ts';
 import { contextOf } from '../http/request-context.ts';
-import { sendJson } from '../http/send-json.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 import { receiveForm } from './receive-form.ts';
 import { sendContent } from './send-content.ts';
@@ -61,7 +60,7 @@ export function addFileRoutes(
   });
   router.post(path, create);
   router.get(path, async (request, response) => {
-    sendJson(response, await list(request, findOwner(response), format, files), parts.unreadOutputs);
+    response.json(await list(request, findOwner(response), format, files));
   });
   router.all(path, refuseMethod('GET', 'HEAD', 'POST'));
   router.get(`${path}/:id`, async (request, response) => {

@@ -10,7 +10,6 @@ import type { IdempotencyParts } from '../idempotency/idempotency-parts.ts';
 import { handleIdempotently, type KeyedHandler } from '../idempotency/handle-idempotently.ts';
 import { endSlowBody } from '../http/end-slow-body.ts';
 import { contextOf } from '../http/request-context.ts';
-import { sendJson } from '../http/send-json.ts';
 import { requireKey, type RequireKeyParts } from '../http/require-key.ts';
 import { answerDesktopConfiguration, type DesktopConfigurationParts } from '../sign-in/desktop-configuration.ts';
 import { answerManagedSettings } from '../sign-in/managed-settings.ts';
@@ -96,7 +95,7 @@ export function createApiRoutes(
   keyRoutes.get('/health', answerHealth(parts));
   keyRoutes.use(requireKey(parts, keyHeader));
   keyRoutes.get('/models', (request, response) => {
-    sendJson(response, api.listModels(listCards(response), request.query, request.headers), parts.unreadOutputs);
+    response.json(api.listModels(listCards(response), request.query, request.headers));
   });
   keyRoutes.get('/models/*id', (request, response) => {
     response.json(api.showModel(findModel(listCards(response), request.params['id'], api)));

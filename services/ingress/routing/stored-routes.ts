@@ -14,13 +14,10 @@ import { streamBackground } from '../background/stream-background.ts';
 import { refuseMethod } from '../http/answer-error.ts';
 import type { KeyedHandler } from '../idempotency/handle-idempotently.ts';
 import { contextOf } from '../http/request-context.ts';
-import { sendJson } from '../http/send-json.ts';
-import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 
 export interface StoredRoutesParts {
   answers: AnswerStore;
   background: BackgroundParts;
-  unreadOutputs: UnreadOutputs;
   log: Pick<Logger, 'debug'>;
 }
 
@@ -47,7 +44,7 @@ export function addStoredRoutes(
     const wanted = { id: idOf(request), owner: ownerOf(response) };
     answers.assertIntact();
     if (request.method === 'HEAD' || !wantsStream(request.query)) {
-      sendJson(response, await readAnswer(format, parts, wanted), parts.unreadOutputs);
+      response.json(await readAnswer(format, parts, wanted));
       return;
     }
     if (!shape || !(await background.responses.find(wanted.owner, wanted.id))) {
@@ -75,7 +72,7 @@ export function addStoredRoutes(
   router.get(`${answerPath}/input_items`, async (request, response) => {
     const wanted = { id: idOf(request), owner: ownerOf(response) };
     answers.assertIntact();
-    sendJson(response, stored.listItems(await readInput(format, parts, wanted), request.query), parts.unreadOutputs);
+    response.json(stored.listItems(await readInput(format, parts, wanted), request.query));
   });
   router.all(`${answerPath}/input_items`, refuseMethod('GET', 'HEAD'));
   const cancelOne = handleKeyed('unread', async (request, response) => {

@@ -7,10 +7,13 @@ import type { IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import type { LiveWorker } from '#shared/broker/dispatch/workers/live-worker.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import type { Failure, LiveWorkerFacts, WorkersChange } from '#services/console/contract/live.ts';
+import { BoundedResponse } from '#services/ingress/http/unread/bounded-response.ts';
+import { UnreadOutputs } from '#services/ingress/http/unread/unread-outputs.ts';
 import { LiveFeed } from '#services/console/live/live-feed.ts';
 import { applyWorkersChange } from '#services/console/web/api/apply-workers-change.ts';
 import type { Viewer } from '#services/console/live/visible-failures.ts';
 import { livePool } from '../../../helpers/broker/live-pool.ts';
+import { startUnreadClient } from '../../../helpers/clients/start-unread-client.ts';
 import { serveInTest } from '../../../helpers/servers/serve-http.ts';
 
 const noWorkers = { workers: () => [], pools: () => [] } as unknown as LiveWorkers;
@@ -18,7 +21,11 @@ const models = [{ id: 'demo', capabilities: [] }];
 const ada: Viewer = { userId: 'ada', isAdmin: false };
 
 it('a closed live feed ends the open streams, and those of pages that connect again', async () => {
-  const feed = new LiveFeed(noWorkers, () => []);
+  const feed = new LiveFeed(
+    noWorkers,
+    () => [],
+    (response) => response,
+  );
   onTestFinished(() => feed.close());
   const url = await serveInTest((_, response) =>
     feed.open({ response, takesChanges: false, viewer: ada, currentViewer: async () => ada }),
@@ -43,6 +50,26 @@ it('a page whose session has ended is sent nothing more, even when it has not re
   expect(reads).toBeLessThan(9);
 });
 
+it('pages that do not read are bounded in sum with all other output that nobody reads', async () => {
+  const long = Array.from({ length: 7_000 }, (_, at) => ({ id: `${'x'.repeat(1_000)}${at}`, capabilities: [] }));
+  const pools = [livePool({ tier: 'gpu', pool: 'p', models: long }, [{ id: 'a' }])];
+  const workers = { workers: () => pools.flatMap((pool) => [...pool.workers]), pools: () => pools };
+  const outputs = new UnreadOutputs(12 * 1024 * 1024);
+  const feed = new LiveFeed(
+    workers as unknown as LiveWorkers,
+    () => [],
+    (response) => new BoundedResponse(response, outputs, () => response.destroy()),
+  );
+  onTestFinished(() => feed.close());
+  for (let page = 0; page < 8; page += 1) {
+    const { response } = await startUnreadClient();
+    const viewing = { session: `${page}`, takesChanges: true, viewer: ada, currentViewer: async () => ada };
+    feed.open({ response, ...viewing });
+  }
+  expect(outputs.givenUp).toBeGreaterThanOrEqual(4);
+  expect(outputs.bytes).toBeLessThanOrEqual(12 * 1024 * 1024);
+});
+
 type Sent = { event: string; data: unknown }[];
 
 /** Opens a page of a feed, which shows what was sent. */
@@ -62,7 +89,11 @@ function openPage(feed: LiveFeed, viewer: Viewer, { later = viewer, takesChanges
 function openStill(read: () => Partial<IngressStats>, workers = noWorkers): LiveFeed {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
-  const feed = new LiveFeed(workers, () => [{ ...emptyIngressStats, ...read() }]);
+  const feed = new LiveFeed(
+    workers,
+    () => [{ ...emptyIngressStats, ...read() }],
+    (response) => response,
+  );
   onTestFinished(() => feed.close());
   return feed;
 }
