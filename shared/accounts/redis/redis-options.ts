@@ -1,6 +1,7 @@
 import { rootCertificates } from 'node:tls';
 import type { RedisOptions } from 'ioredis';
 import { ConfigError } from '#shared/core/load-config.ts';
+import './fair-timeouts.ts';
 
 /** Milliseconds after a sentinel was asked until the next sentinel is asked, if the first has not answered. */
 const sentinelAnswerMs = 1_000;

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import { ShortOutages } from '#shared/accounts/redis/short-outages.ts';
@@ -78,6 +79,23 @@ describe('connectRedis', () => {
     expect(await store.list()).toEqual([]);
     expect(losses).toBe(1);
     await redis.replicaof('NO', 'ONE');
+  });
+
+  it.each([
+    ['after it has sent a command', () => setImmediate()],
+    ['before its command is with the system', () => Promise.resolve()],
+  ])('keeps a Redis that answers while this process stands still %s', async (_, passTurn) => {
+    const { connection } = await openKeyStore(server.url, undefined, false);
+    await until(() => connection.ready());
+    let closed = 0;
+    connection.redis.on('close', () => (closed += 1));
+    const answers = Promise.all([connection.redis.ping(), connection.redis.pipeline().ping().exec()]);
+    await passTurn();
+    const end = performance.now() + 2_500;
+    while (performance.now() < end);
+    expect(await answers).toEqual(['PONG', [[null, 'PONG']]]);
+    await sleep(1_000);
+    expect([connection.redis.status, closed]).toEqual(['ready', 0]);
   });
 
   it('never logs the password, even when that is refused', async () => {
