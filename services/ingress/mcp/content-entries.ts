@@ -7,6 +7,8 @@ import { nestsTooDeeply, type Json, type JsonObject } from '#shared/core/json.ts
 const maxEntries = 1_000;
 /** Maximum bytes of one entry as JSON. */
 const maxEntryBytes = 64 * 1024;
+/** Minimum bytes as which an entry counts, because the smallest takes as long to handle. */
+const minEntryBytes = 128;
 /** Maximum bytes of a server's entries in one list. */
 const maxServerBytes = 512 * 1024;
 /** Maximum bytes of the entries of all servers in one list. */
@@ -30,7 +32,7 @@ export const listRequests = {
   resourceTemplates: { method: 'resources/templates/list', kind: 'resources' },
 } as const satisfies Record<ContentList, { method: ContentMethod; kind: ContentKind }>;
 
-/** An entry, and its size as JSON. */
+/** An entry, and the size as which it counts. */
 export interface SizedEntry<Entry> {
   entry: Entry;
   bytes: number;
@@ -52,7 +54,7 @@ export function readEntries<List extends ContentList>(
     const read = nestsTooDeeply(each) ? undefined : readers[list](each);
     if (!read) continue;
     const [key, entry] = read;
-    const bytes = Buffer.byteLength(JSON.stringify(entry));
+    const bytes = Math.max(minEntryBytes, Buffer.byteLength(JSON.stringify(entry)));
     if (bytes > Math.min(maxEntryBytes, bytesLeft) || entries.has(key)) continue;
     bytesLeft -= bytes;
     entries.set(key, { entry, bytes });

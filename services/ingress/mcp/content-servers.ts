@@ -22,9 +22,16 @@ const maxAnswerBytes = 2 * 1024 * 1024;
 
 const methodNotFound: number = ProtocolErrorCode.MethodNotFound;
 
+/** An MCP server whose content a key may use. */
+export interface ContentServer {
+  name: string;
+  /** Whether a trusted worker has announced it, see `CredentialToolRules`. */
+  isTrusted: boolean;
+}
+
 /** A list of a server. */
 interface ServerList<List extends ContentList> {
-  server: string;
+  server: ContentServer;
   entries: readonly SizedEntry<ContentEntries[List]>[];
 }
 
@@ -41,18 +48,28 @@ export class ContentServers {
   }
 
   /**
-   * Returns the servers whose content of this kind the key may use, sorted by name.
+   * Returns the servers whose content of this kind the key may use: trusted ones first, because a worker of any other credential may list
+   * what it likes, then by name.
    * @throws ProtocolError if no worker that has the tools connects in time
    */
-  async having(kind: ContentKind): Promise<string[]> {
+  async having(kind: ContentKind): Promise<ContentServer[]> {
     const context = contextOf(this.#response);
     await waitForTools(this.#parts, context).catch(throwProtocolError);
     const permits = readToolPermits(context.identity);
-    const names = [...this.#parts.workers.pools()]
-      .filter((pool) => pool.tier === 'tools' && hasWorkerBesides(pool, noWorkers))
-      .flatMap(({ tools }) => tools.filter((tool) => tool.passes?.includes(kind) && permits.allows(tool)))
-      .flatMap((tool) => tool.server ?? []);
-    return [...new Set(names)].sort();
+    const { workers } = this.#parts;
+    const servers = new Map<string, ContentServer>();
+    for (const pool of workers.pools()) {
+      if (pool.tier !== 'tools' || !hasWorkerBesides(pool, noWorkers)) continue;
+      const isTrusted = [...pool.workers].some((worker) => workers.hasTrustedTools(worker));
+      for (const tool of pool.tools) {
+        const { server: name, passes } = tool;
+        if (name === undefined || passes?.includes(kind) !== true || !permits.allows(tool)) continue;
+        servers.set(name, { name, isTrusted: isTrusted || servers.get(name)?.isTrusted === true });
+      }
+    }
+    return [...servers.values()].sort(
+      (a, b) => Number(b.isTrusted) - Number(a.isTrusted) || (a.name < b.name ? -1 : 1),
+    );
   }
 
   /** @throws ProtocolError with the error of the server, or because the server cannot be reached */
@@ -66,7 +83,9 @@ export class ContentServers {
    */
   async listAll<List extends ContentList>(list: List, signal: AbortSignal): Promise<ServerList<List>[]> {
     const servers = await this.having(listRequests[list].kind);
-    const outcomes = await Promise.allSettled(servers.map((server) => this.#list(server, list)));
+    const outcomes = await Promise.allSettled(
+      servers.map(async (server) => ({ server, entries: await this.#list(server.name, list) })),
+    );
     signal.throwIfAborted();
     const lists = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
     const [failure] = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome] : []));
@@ -75,15 +94,15 @@ export class ContentServers {
   }
 
   /** Returns those of the servers that may have an address, see `findContentServers`. */
-  async findByAddress(uri: string, servers: readonly string[], signal: AbortSignal): Promise<string[]> {
-    const known = servers.map((server): ListedAddresses => ({ server, resources: [], templates: [] }));
+  async findByAddress(uri: string, servers: readonly ContentServer[], signal: AbortSignal): Promise<string[]> {
+    const known = servers.map(({ name }): ListedAddresses => ({ server: name, resources: [], templates: [] }));
     const found = Promise.withResolvers<void>();
     const lists = known.flatMap((each) => [
-      this.#list(each.server, 'resources').then(({ entries }) => {
+      this.#list(each.server, 'resources').then((entries) => {
         each.resources = entries.map(({ entry }) => entry.uri);
         if (listsAddress(each, uri)) found.resolve();
       }),
-      this.#list(each.server, 'resourceTemplates').then(({ entries }) => {
+      this.#list(each.server, 'resourceTemplates').then((entries) => {
         each.templates = entries.map(({ entry }) => entry.uriTemplate);
         if (listsAddress(each, uri)) found.resolve();
       }),
@@ -97,10 +116,10 @@ export class ContentServers {
     return findContentServers(uri, known);
   }
 
-  async #list<List extends ContentList>(server: string, list: List): Promise<ServerList<List>> {
+  #list<List extends ContentList>(server: string, list: List): Promise<ServerList<List>['entries']> {
     const { method } = listRequests[list];
     const { id } = contextOf(this.#response).identity;
-    const entries = await this.#lists.get(server, list, id, async () => {
+    return this.#lists.get(server, list, id, async () => {
       const signal = AbortSignal.timeout(listMs);
       const input = { method, params: {} };
       const call = { tool: contentName(server), input, signal, isShared: true, maxBytes: maxAnswerBytes } as const;
@@ -111,7 +130,6 @@ export class ContentServers {
         throw new ProtocolError(ProtocolErrorCode.InternalError, 'No MCP server has answered in time. Try again.');
       });
     });
-    return { server, entries };
   }
 
   async #run(call: Omit<McpCall, 'response' | 'onProgress'>): Promise<JsonObject> {

@@ -4,7 +4,6 @@ import {
   ProtocolErrorCode,
   type CompleteResult,
   type GetPromptResult,
-  type Prompt,
   type ReadResourceResult,
   type Server,
 } from '@modelcontextprotocol/server';
@@ -15,13 +14,7 @@ import type { McpToolParts } from './call-tool.ts';
 import { joinLists, type ContentEntries, type SizedEntry } from './content-entries.ts';
 import type { ContentLists } from './content-lists.ts';
 import { ContentServers } from './content-servers.ts';
-
-/** A prompt, with the server that has it, and the prompt's name on that server. */
-interface ServerPrompt {
-  server: string;
-  ownName: string;
-  prompt: Prompt;
-}
+import { namePrompts, type ServerPrompt } from './name-prompts.ts';
 
 /**
  * Adds the resources, prompts and completions of all MCP servers whose content the key may use. Each request to a server is a job of its
@@ -48,7 +41,7 @@ export function serveContent(server: Server, parts: McpToolParts, lists: Content
   server.setRequestHandler('prompts/get', async ({ params }, { mcpReq: { signal } }) => {
     const { server: promptServer, ownName } = await findPrompt(params.name, signal);
     const input = { name: ownName, ...(params.arguments && { arguments: params.arguments }) };
-    return (await servers.ask(promptServer, 'prompts/get', input, signal)) as unknown as GetPromptResult;
+    return (await servers.ask(promptServer.name, 'prompts/get', input, signal)) as unknown as GetPromptResult;
   });
   server.setRequestHandler('completion/complete', async ({ params }, { mcpReq: { signal } }) => {
     const { ref, argument, context } = params;
@@ -62,7 +55,7 @@ export function serveContent(server: Server, parts: McpToolParts, lists: Content
     if (ref.type === 'ref/prompt') {
       const { server: promptServer, ownName } = await findPrompt(ref.name, signal);
       target = { type: ref.type, name: ownName };
-      candidates = capable.filter((name) => name === promptServer);
+      candidates = capable.map(({ name }) => name).filter((name) => name === promptServer.name);
     } else candidates = await servers.findByAddress(ref.uri, capable, signal);
     const result = await firstOf(candidates, 'completion/complete', { ref: target, ...further }, signal);
     return (result ?? { completion: { values: [] } }) as unknown as CompleteResult;
@@ -89,27 +82,17 @@ export function serveContent(server: Server, parts: McpToolParts, lists: Content
     return askInTurn(names, (name, until) => servers.ask(name, method, params, until), signal);
   }
 
-  /** Returns all prompts. As with tools, a name that several servers use gets the name of its server as a prefix. */
   async function listPrompts(signal: AbortSignal): Promise<ServerPrompt[]> {
     const answers = await servers.listAll('prompts', signal);
     const all = joinLists(
-      answers.map(({ server: name, entries }) =>
-        entries.map(({ entry, bytes }): SizedEntry<Omit<ServerPrompt, 'ownName'>> => ({
-          entry: { server: name, prompt: entry },
-          bytes,
-        })),
+      answers.map(({ server: promptServer, entries }) =>
+        entries.map(({ entry: prompt, bytes }): SizedEntry<ServerPrompt> => {
+          const entry = { server: promptServer, ownName: prompt.name, prompt };
+          return { entry, bytes };
+        }),
       ),
-    ).map(({ entry }) => entry);
-    const promptsByName = Map.groupBy(all, ({ prompt }) => prompt.name);
-    const isShared = ({ prompt }: { prompt: Prompt }): boolean => (promptsByName.get(prompt.name)?.length ?? 0) > 1;
-    const named = all.map((each): ServerPrompt => {
-      const { server: name, prompt } = each;
-      const prefix = isShared(each) ? `${name.replaceAll(/[^\w-]/g, '-')}_` : '';
-      return { server: name, ownName: prompt.name, prompt: { ...prompt, name: `${prefix}${prompt.name}` } };
-    });
-    // A prompt whose own name is the prefixed name of another one is left out, so that no server can replace the prompt of another one.
-    const prefixed = new Set(named.flatMap(({ ownName, prompt }) => (ownName === prompt.name ? [] : [prompt.name])));
-    return named.filter(({ ownName, prompt }) => ownName !== prompt.name || !prefixed.has(ownName));
+    );
+    return namePrompts(all.map(({ entry }) => entry));
   }
 
   async function findPrompt(name: string, signal: AbortSignal): Promise<ServerPrompt> {

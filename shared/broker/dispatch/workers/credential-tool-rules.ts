@@ -33,7 +33,7 @@ export class CredentialToolRules {
     if (credentialName === openCredentialName) return true;
     const patterns = findEntry(this.#entries, credentialName)?.tools;
     if (patterns) return listNames(tool).every((name) => matchesAny(patterns, name));
-    return this.#isTrusted(address) || !listNames(tool).some((name) => this.#isReserved(name));
+    return this.isTrusted(address) || !listNames(tool).some((name) => this.#isReserved(name));
   }
 
   /**
@@ -45,7 +45,7 @@ export class CredentialToolRules {
     tools: readonly NamedTool[],
     workers: Iterable<Other>,
   ): Other[] {
-    if (!this.#isTrusted(address)) return [];
+    if (!this.isTrusted(address)) return [];
     const names = tools.flatMap((tool) => [
       ...listNames(tool),
       ...(tool.server === undefined ? [] : [buildPrefix(tool.server)]),
@@ -67,7 +67,8 @@ export class CredentialToolRules {
     return false;
   }
 
-  #isTrusted({ tier, credentialName }: WorkerAddress): boolean {
+  /** Whether a worker is trusted, see above. Without credentials, none is. */
+  isTrusted({ tier, credentialName }: WorkerAddress): boolean {
     return credentialName === tier || findEntry(this.#entries, credentialName)?.tools !== undefined;
   }
 }

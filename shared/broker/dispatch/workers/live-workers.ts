@@ -127,6 +127,11 @@ export class LiveWorkers {
     return this.#pools.isKnownTool(name);
   }
 
+  /** Whether tools, and servers of content, of a worker come before those of others with the same name, see `CredentialToolRules`. */
+  hasTrustedTools({ address }: Pick<LiveWorker, 'address'>): boolean {
+    return this.#rules.tools.isTrusted(address);
+  }
+
   /**
    * Calls the listener for each worker that is lost or has left. If many workers are lost at once, all of them are removed before the first
    * call.
