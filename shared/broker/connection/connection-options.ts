@@ -1,5 +1,5 @@
 import { rootCertificates } from 'node:tls';
-import { jwtAuthenticator, type NodeConnectionOptions } from '@nats-io/transport-node';
+import { nkeyAuthenticator, type NKeyAuth, type NodeConnectionOptions } from '@nats-io/transport-node';
 import { ConfigError } from '#shared/core/load-config.ts';
 import type { Credential } from './credential.ts';
 
@@ -72,7 +72,13 @@ function buildTlsOptions(urls: readonly URL[], ca: string | undefined): Pick<Nod
 }
 
 function buildCredentialOptions({ jwt, seed, prefix, role, name }: Credential): Partial<NodeConnectionOptions> {
-  return { authenticator: jwtAuthenticator(jwt, seed), inboxPrefix: `${prefix}.inbox.${role}.${name}` };
+  const sign = nkeyAuthenticator(seed);
+  return {
+    // The library's own authenticator for tokens also sends the public key, which the token contains. When its configuration is reloaded,
+    // NATS 2.9 looks for such a key there, and disconnects the client, because it finds none.
+    authenticator: (nonce) => ({ jwt, sig: (sign(nonce) as NKeyAuth).sig }),
+    inboxPrefix: `${prefix}.inbox.${role}.${name}`,
+  };
 }
 
 function buildUserOptions({ username, password }: URL): Partial<NodeConnectionOptions> {

@@ -1,15 +1,19 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { connectBroker, type Broker } from '#shared/broker/connection/connect-broker.ts';
+import { parseCredential } from '#shared/broker/connection/credential.ts';
 import { startNats } from '../../../helpers/servers/start-nats.ts';
+import { startSecuredNats } from '../../../helpers/servers/start-secured-nats.ts';
 import { silentLog } from '../../../helpers/silent-log.ts';
 import { passTime } from '../../../helpers/pass-time.ts';
 import { stopAfterTest } from '../../../helpers/stop-after-test.ts';
 import { until } from '../../../helpers/until.ts';
 
-async function connect(url: string): Promise<Broker> {
-  const broker = await connectBroker({ url, name: 'test', prefix: 'test', log: silentLog });
+async function connect(url: string, file?: string): Promise<Broker> {
+  const credential = file === undefined ? undefined : parseCredential(readFileSync(file, 'utf8'));
+  const broker = await connectBroker({ url, credential, name: 'test', prefix: 'test', log: silentLog });
   onTestFinished(() => broker.nc.close());
   return broker;
 }
@@ -82,6 +86,18 @@ describe('the connection to the broker', () => {
     await until(() => times === 1);
     expect(broker).toMatchObject({ connected: true, disconnectedSince: undefined });
     expect(broker.connectedSince).toBeGreaterThan(connectedSince);
+  });
+
+  it('is kept when the server reads its configuration again, because another credential is revoked', async () => {
+    const nats = stopAfterTest(await startSecuredNats({ prefix: 'test' }));
+    const url = `nats://127.0.0.1:${nats.port}`;
+    const kept = await connect(url, nats.files.ingress);
+    const revoked = await connect(url, await nats.issue({ role: 'gpu', name: 'gone' }));
+    const { connectedSince } = kept;
+    await nats.revoke('gone');
+    await until(() => !revoked.connected);
+    await kept.flush();
+    expect(kept.connectedSince).toBe(connectedSince);
   });
 
   it('gives up at once when the server refuses the credentials', async () => {
