@@ -5,7 +5,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { ConfigError } from '#shared/core/load-config.ts';
 import { replaceFile } from '#shared/core/replace-file.ts';
 import { takeLock } from '#shared/core/take-lock.mjs';
-import { parseAuthority, buildServerConfig, type Authority } from './authority.ts';
+import { parseAuthority, buildServerConfig, isShared, type Authority } from './authority.ts';
 
 export const defaultFolder = 'credentials';
 
@@ -42,9 +42,9 @@ export function readAuthority(folder: string): Authority {
 }
 
 /**
- * Changes the authority in a folder, and the servers' configuration if `change` has revoked a credential. Only one process changes an
- * authority at a time. If two processes changed the same state, the second would overwrite the credential that the first has issued, and
- * that credential could never be revoked.
+ * Changes the authority in a folder, and the servers' configuration if `change` has revoked a credential or issued a shared one. Only one
+ * process changes an authority at a time. If two processes changed the same state, the second would overwrite the credential that the first
+ * has issued, and that credential could never be revoked.
  * @param change called with the authority, which it changes in place
  * @param buildConfig `buildServerConfig`, or the same in another thread
  * @returns what `change` returns
@@ -60,11 +60,11 @@ export async function changeAuthority<Result>(
   const lock = await takeFolderLock(folder);
   try {
     const authority = readAuthority(folder);
-    const revokedBefore = countRevoked(authority);
+    const configuredBefore = listConfigured(authority);
     const result = await change(authority);
-    // Servers accept new credentials without a new configuration; only revocations are in it. The configuration is written first, so that
-    // the change can be repeated if it is interrupted between the two files.
-    if (countRevoked(authority) > revokedBefore)
+    // Servers accept most new credentials without a new configuration; only revocations and shared credentials are in it. The configuration
+    // is written first, so that the change can be repeated if it is interrupted between the two files.
+    if (listConfigured(authority) !== configuredBefore)
       replaceFile(serverConfigFile(folder), await buildConfig(authority), 0o644);
     replaceFile(authorityFile(folder), serializeAuthority(authority));
     return result;
@@ -93,16 +93,21 @@ export async function writeAuthority(folder: string, authority: Authority): Prom
   replaceFile(authorityFile(folder), serializeAuthority(authority));
 }
 
-function countRevoked({ issued }: Authority): number {
-  return issued.filter(({ revokedAt }) => revokedAt !== undefined).length;
+/** Lists the credentials that the servers' configuration names, as a text to compare. */
+function listConfigured({ issued }: Authority): string {
+  const configured = issued.filter((one) => isShared(one) || one.revokedAt !== undefined);
+  return configured.map(({ key, revokedAt }) => `${key} ${revokedAt}`).join('\n');
 }
 
 function serializeAuthority(authority: Authority): string {
   return `${JSON.stringify(authority, undefined, 2)}\n`;
 }
 
-/** Returns the text that tells a person what to do after the revocation of a credential. */
-export function formatRevocationNotice(folder: string, name: string): string {
+/**
+ * Returns the text that tells a person what to do after a change of the servers' configuration.
+ * @param what what the servers do then, such as `gpu is revoked`
+ */
+export function formatReloadNotice(folder: string, what: string): string {
   const file = serverConfigFile(folder);
-  return `${name} is revoked as soon as every NATS server has read the new ${file}: copy it to each server and run \`nats-server --signal reload\` there.`;
+  return `${what} as soon as every NATS server has read the new ${file}: copy it to each server and run \`nats-server --signal reload\` there.`;
 }

@@ -1,14 +1,24 @@
-import { createAccount, createOperator, encodeAccount, encodeOperator, fromSeed, type KeyPair } from '@nats-io/jwt';
+import {
+  createAccount,
+  createOperator,
+  encodeAccount,
+  encodeOperator,
+  fromSeed,
+  newScopedSigner,
+  type KeyPair,
+} from '@nats-io/jwt';
 import { z } from 'zod';
 import { ConfigError } from '#shared/core/load-config.ts';
 import { credentialNamePattern, roles } from '../connection/credential.ts';
+import { derivePermissions, toUserLimits, userKeyTemplate } from './permissions.ts';
 
 const seed = z.string().regex(/^S[OA][A-Z2-7]+$/);
 
 const issuedCredentialSchema = z.object({
   name: z.string().regex(credentialNamePattern),
   role: z.enum(roles),
-  user: z.string(),
+  /** The public key of the NATS user; of a shared credential, that of the signing key. */
+  key: z.string().regex(/^[UA][A-Z2-7]+$/),
   issuedAt: z.number(),
   expiresAt: z.number().optional(),
   revokedAt: z.number().optional(),
@@ -22,7 +32,8 @@ export type IssuedCredential = z.output<typeof issuedCredentialSchema>;
  * file can make credentials.
  *
  * In the words of NATS: an operator vouches for one account, whose signing key vouches for each user, which is a credential. The server has
- * the tokens of the operator and the account, and therefore accepts users that it has never seen.
+ * the tokens of the operator and the account, and therefore accepts users that it has never seen. A shared credential is a further signing
+ * key, with a scope: the permissions of every user that it signs. The account's token names it until it is revoked.
  */
 const authoritySchema = z.object({
   v: z.literal(1),
@@ -39,6 +50,11 @@ const authoritySchema = z.object({
 });
 
 export type Authority = z.output<typeof authoritySchema>;
+
+/** Whether the credential is a shared one: a signing key, whose public key begins with `A`, that of a user with `U`. */
+export function isShared({ key }: Pick<IssuedCredential, 'key'>): boolean {
+  return key.startsWith('A');
+}
 
 /** NATS' value for a limit that does not apply. */
 const unlimited = -1;
@@ -75,16 +91,25 @@ export function parseAuthority(text: string): Authority {
   }
 }
 
-/** Builds the part of a server's configuration with which it accepts this authority's credentials and refuses revoked ones. */
+/**
+ * Builds the part of a server's configuration with which it accepts this authority's credentials and refuses revoked ones. It accepts only
+ * the shared credentials that were issued before.
+ */
 export async function buildServerConfig(authority: Authority): Promise<string> {
-  const { operator, system, issued } = authority;
+  const { prefix, operator, system, issued } = authority;
   const account = keyPairFromSeed(authority.account.seed);
-  const revoked = issued.filter(({ revokedAt }) => revokedAt !== undefined);
+  const shared = issued.filter((one) => isShared(one) && one.revokedAt === undefined);
+  const revoked = issued.filter((one) => !isShared(one) && one.revokedAt !== undefined);
   const token = await encodeAccount(
-    authority.prefix,
+    prefix,
     account,
     {
-      signing_keys: [keyPairFromSeed(authority.signer.seed).getPublicKey()],
+      signing_keys: [
+        keyPairFromSeed(authority.signer.seed).getPublicKey(),
+        ...shared.map(({ key, role, name }) =>
+          newScopedSigner(key, name, toUserLimits(derivePermissions(role, name, prefix, userKeyTemplate))),
+        ),
+      ],
       limits: {
         subs: unlimited,
         data: unlimited,
@@ -99,7 +124,7 @@ export async function buildServerConfig(authority: Authority): Promise<string> {
         streams: unlimited,
         consumer: unlimited,
       },
-      revocations: Object.fromEntries(revoked.map(({ user, revokedAt = 0 }) => [user, Math.ceil(revokedAt / 1000)])),
+      revocations: Object.fromEntries(revoked.map(({ key, revokedAt = 0 }) => [key, Math.ceil(revokedAt / 1000)])),
     },
     { signer: keyPairFromSeed(operator.seed) },
   );

@@ -1,15 +1,20 @@
-import { createUser, encodeUser, fmtCreds } from '@nats-io/jwt';
+import { createAccount, createUser, encodeUser } from '@nats-io/jwt';
 import { ConfigError } from '#shared/core/load-config.ts';
-import { credentialNamePattern, tags, type Role } from '../connection/credential.ts';
+import { credentialNamePattern, formatCredential, tags, type Role } from '../connection/credential.ts';
 import { openCredentialName } from '../contract/worker-address.ts';
 import { keyPairFromSeed, type Authority, type IssuedCredential } from './authority.ts';
-import { derivePermissions } from './permissions.ts';
+import { derivePermissions, toUserLimits } from './permissions.ts';
 
 export interface CredentialRequest {
   role: Role;
   /** The credential's name, which becomes one token of its subjects. At most one valid credential of a cluster has this name. */
   name: string;
-  /** Milliseconds of validity. Absent: the credential does not expire. */
+  /**
+   * Whether several workers share the credential. Each of their processes signs a NATS user of its own with it, and gets nothing that is sent
+   * to another one. Default: false.
+   */
+  shared?: boolean | undefined;
+  /** Milliseconds of validity. Absent: the credential does not expire. A shared one cannot, because it signs users at any later time. */
   validMs?: number | undefined;
   /** CA certificates in PEM that go into the credential instead of those of the authority. */
   ca?: string | undefined;
@@ -22,12 +27,12 @@ export interface NewCredential {
 }
 
 /**
- * Issues a credential. Does not add it to `authority.issued`. The servers accept it without a new configuration.
- * @throws ConfigError for an invalid name, and for the name of another valid credential
+ * Issues a credential. Does not add it to `authority.issued`. The servers accept it without a new configuration, but for a shared one.
+ * @throws ConfigError for an invalid name, for the name of another valid credential, and for a shared credential that expires
  */
 export async function issueCredential(
   authority: Authority,
-  { role, name, validMs, ca = authority.ca }: CredentialRequest,
+  { role, name, shared = false, validMs, ca = authority.ca }: CredentialRequest,
 ): Promise<NewCredential> {
   if (!credentialNamePattern.test(name) || name === openCredentialName)
     throw new ConfigError(
@@ -36,30 +41,25 @@ export async function issueCredential(
   const now = Date.now();
   if (authority.issued.some((other) => other.name === name && isValid(other, now)))
     throw new ConfigError(`there is a credential named ${name}: revoke it first, or choose another name`);
+  if (shared && validMs !== undefined)
+    throw new ConfigError('a shared credential cannot expire: leave the time out, and revoke the credential later');
   const user = createUser();
-  const permissions = derivePermissions(role, name, authority.prefix);
-  const { publish, subscribe, neverSubscribe, maxSubscriptions } = permissions;
+  const signer = shared ? createAccount() : keyPairFromSeed(authority.signer.seed);
   const expiresAt = validMs === undefined ? undefined : now + validMs;
   const token = await encodeUser(
     name,
     user,
     keyPairFromSeed(authority.account.seed).getPublicKey(),
     {
-      pub: { allow: publish },
-      sub: { allow: subscribe, ...(neverSubscribe && { deny: neverSubscribe }) },
-      ...(maxSubscriptions !== undefined && { subs: maxSubscriptions }),
-      allowed_connection_types: ['STANDARD', 'WEBSOCKET'],
+      ...(!shared && toUserLimits(derivePermissions(role, name, authority.prefix))),
       tags: tags.write({ role, prefix: authority.prefix }),
     },
-    {
-      signer: keyPairFromSeed(authority.signer.seed),
-      ...(expiresAt !== undefined && { exp: Math.floor(expiresAt / 1000) }),
-    },
+    { signer, scopedUser: shared, ...(expiresAt !== undefined && { exp: Math.floor(expiresAt / 1000) }) },
   );
-  const blocks = new TextDecoder().decode(fmtCreds(token, user));
+  const key = shared ? signer : user;
   return {
-    text: ca === undefined ? blocks : `${blocks}\n${ca.trim()}\n`,
-    issued: { name, role, user: user.getPublicKey(), issuedAt: now, expiresAt },
+    text: formatCredential(token, key, ca),
+    issued: { name, role, key: key.getPublicKey(), issuedAt: now, expiresAt },
   };
 }
 

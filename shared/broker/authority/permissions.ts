@@ -1,6 +1,8 @@
-import { tiers, type Tier } from '#shared/core/tier.ts';
+import type { UserPermissionsLimits } from '@nats-io/jwt';
+import { tiers } from '#shared/core/tier.ts';
 import type { Role } from '../connection/credential.ts';
 import { createSubjects, type Subjects } from '../contract/subjects.ts';
+import type { WorkerAddress } from '../contract/worker-address.ts';
 
 /** The subjects to which the processes with a credential may publish and subscribe. The broker refuses all others. */
 export interface Permissions {
@@ -18,8 +20,17 @@ export interface Permissions {
  */
 const maxWorkerSubscriptions = 10;
 
-/** Returns the permissions of a credential. */
-export function derivePermissions(role: Role, credentialName: string, prefix: string): Permissions {
+/**
+ * Stands for the public key of a user in the permissions of a shared credential. The server replaces it, after the user has proven to have
+ * this key.
+ */
+export const userKeyTemplate = '{{subject()}}';
+
+/**
+ * Returns the permissions of a credential.
+ * @param process the processes of a worker that have these permissions: all, or by `userKeyTemplate` only the one that has signed the user
+ */
+export function derivePermissions(role: Role, credentialName: string, prefix: string, process = '*'): Permissions {
   const subjects = createSubjects(prefix);
   switch (role) {
     case 'ingress':
@@ -27,17 +38,28 @@ export function derivePermissions(role: Role, credentialName: string, prefix: st
     case 'runner':
       return listRunnerPermissions(subjects, credentialName);
     default:
-      return listWorkerPermissions(subjects, role, credentialName);
+      return listWorkerPermissions(subjects, { tier: role, credentialName, worker: '*', process });
   }
+}
+
+/** Converts permissions to what NATS calls the permissions and limits of a user. */
+export function toUserLimits(permissions: Permissions): Partial<UserPermissionsLimits> {
+  const { publish, subscribe, neverSubscribe, maxSubscriptions } = permissions;
+  return {
+    pub: { allow: publish },
+    sub: { allow: subscribe, ...(neverSubscribe && { deny: neverSubscribe }) },
+    ...(maxSubscriptions !== undefined && { subs: maxSubscriptions }),
+    allowed_connection_types: ['STANDARD', 'WEBSOCKET'],
+  };
 }
 
 /**
  * A worker requests tickets, claims, replies and announces itself in its credential's name. It receives only messages for the workers of
- * its credential, and never uses JetStream itself, see `JetStreamProxy`. Its inboxes have six tokens. The server refuses inboxes of more
- * than nine tokens, because a subscription of two thousand tokens would cost it almost a mebibyte.
+ * its credential or, with a shared one, for its own process. It never uses JetStream itself, see `JetStreamProxy`. Its inboxes have six
+ * tokens. The server refuses inboxes of more than nine tokens, because a subscription of two thousand tokens would cost it almost a
+ * mebibyte.
  */
-function listWorkerPermissions(subjects: Subjects, tier: Tier, credentialName: string): Permissions {
-  const anyWorker = { tier, credentialName, worker: '*' };
+function listWorkerPermissions(subjects: Subjects, anyWorker: WorkerAddress): Permissions {
   return {
     publish: [
       subjects.pull('*', anyWorker),
@@ -55,7 +77,7 @@ function listWorkerPermissions(subjects: Subjects, tier: Tier, credentialName: s
       subjects.drain(anyWorker),
       subjects.announceRequest,
     ],
-    neverSubscribe: [`${subjects.inbox(anyWorker)}.*.*.*.*.>`],
+    neverSubscribe: [`${subjects.inbox(anyWorker)}.*.*.*.>`],
     maxSubscriptions: maxWorkerSubscriptions,
   };
 }
@@ -64,7 +86,7 @@ function listWorkerPermissions(subjects: Subjects, tier: Tier, credentialName: s
 function listIngressPermissions(subjects: Subjects, credentialName: string): Permissions {
   const { publish, subscribe } = listDispatcherPermissions(subjects, `ingress.${credentialName}`);
   const changes = [subjects.keys, subjects.prices, subjects.registry];
-  return { publish: [...publish, `${subjects.prefix}.drain.*.*.*`, ...changes], subscribe };
+  return { publish: [...publish, `${subjects.prefix}.drain.*.*.*.*`, ...changes], subscribe };
 }
 
 /** A batch runner has the permissions of a dispatcher. It also gets notice of live requests that wait for a slot. */
@@ -81,7 +103,7 @@ function listRunnerPermissions(subjects: Subjects, credentialName: string): Perm
  */
 function listDispatcherPermissions(subjects: Subjects, inbox: string): Permissions {
   const streams = tiers.map((tier) => subjects.stream(tier));
-  const anyWorker = ['cancel', 'retransmit'].map((what) => `${subjects.prefix}.${what}.*.*.*`);
+  const anyWorker = ['cancel', 'retransmit'].map((what) => `${subjects.prefix}.${what}.*.*.*.*`);
   return {
     publish: [
       ...streams.flatMap((stream) => [
@@ -96,7 +118,7 @@ function listDispatcherPermissions(subjects: Subjects, inbox: string): Permissio
       ]),
       ...listObjectPermissions(subjects),
       `${subjects.prefix}.jobs.*.*.*`,
-      `${subjects.inboxPrefix}*.*.*.>`,
+      `${subjects.inboxPrefix}*.*.*.*.>`,
       ...anyWorker,
       subjects.announceRequest,
       subjects.allIngressStats,

@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from '#shared/core/load-config.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { buildConnectionOptions, type BrokerAccess } from './connection-options.ts';
-import type { Credential, Role } from './credential.ts';
+import { withOwnUser, type Credential, type Role } from './credential.ts';
 import { openConnection } from './open-connection.ts';
 import { Outbox } from './outbox.ts';
 import { ReconnectBackoff } from './reconnect-backoff.ts';
@@ -83,6 +83,11 @@ export class Broker {
     if (credentialRole !== role)
       throw new ConfigError(`the credential ${name} is for ${credentialRole}, not for ${role}`);
     return name;
+  }
+
+  /** The public key of the NATS user that this process has signed with a shared credential; undefined otherwise. */
+  get userKey(): string | undefined {
+    return this.#credential?.userKey;
   }
 
   get connected(): boolean {
@@ -220,8 +225,10 @@ export async function connectBroker({
   prefix,
   log,
   waitMs = firstConnectMs,
-  ...access
+  credential: issued,
+  ...address
 }: BrokerOptions): Promise<Broker> {
+  const access = { ...address, credential: issued && (await withOwnUser(issued)) };
   const { transport, ca, options } = buildConnectionOptions(access, name);
   const backoff = new ReconnectBackoff();
   Object.assign(options, backoff.options);

@@ -1,4 +1,4 @@
-import { decode } from '@nats-io/jwt';
+import { createUser, decode, encodeUser, fmtCreds, type KeyPair } from '@nats-io/jwt';
 import { z } from 'zod';
 import { ConfigError } from '#shared/core/load-config.ts';
 import { tiers } from '#shared/core/tier.ts';
@@ -15,10 +15,19 @@ export interface Credential {
   name: string;
   /** The first token of the cluster's subjects. */
   prefix: string;
-  /** The token that NATS calls a user JWT, signed by the cluster's authority. It is not secret. */
+  /**
+   * The token that NATS calls a user JWT, signed by the cluster's authority. It is not secret. In the file of a shared credential, it is
+   * signed by the credential itself, for a user that nobody can be.
+   */
   jwt: string;
-  /** The secret key of the credential. */
+  /** The secret key of the user; in the file of a shared credential, the signing key. */
   seed: Uint8Array;
+  /** The public key of the cluster's account, which NATS calls the issuer account of a user. */
+  account: string;
+  /** Whether `seed` is a signing key, with which each process must sign a user of its own, see `withOwnUser`. */
+  isSigningKey: boolean;
+  /** The public key of the user that this process has signed; undefined if the authority has signed the user. */
+  userKey?: string;
   /** CA certificates in PEM that may sign the broker's certificate, besides the public ones. */
   ca: string | undefined;
   /** When the credential expires, in milliseconds since 1970. */
@@ -35,11 +44,11 @@ export const tags = {
 const claimsSchema = z.object({
   name: z.string().regex(credentialNamePattern),
   exp: z.number().optional(),
-  nats: z.object({ type: z.literal('user'), tags: z.array(z.string()) }),
+  nats: z.object({ type: z.literal('user'), tags: z.array(z.string()), issuer_account: z.string() }),
 });
 
 const tokenBlock = /-+BEGIN NATS USER JWT-+\s+(\S+)\s+-+END NATS USER JWT-+/;
-const seedBlock = /-+BEGIN USER NKEY SEED-+\s+(\S+)\s+-+END USER NKEY SEED-+/;
+const seedBlock = /-+BEGIN (USER NKEY|SIGNING KEY) SEED-+\s+(\S+)\s+-+END \1 SEED-+/;
 const certificateBlocks = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 
 /**
@@ -49,7 +58,7 @@ const certificateBlocks = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICA
  */
 export function parseCredential(text: string): Credential {
   const jwt = tokenBlock.exec(text)?.[1];
-  const seed = seedBlock.exec(text)?.[1];
+  const [, seedKind, seed] = seedBlock.exec(text) ?? [];
   if (jwt === undefined || seed === undefined)
     throw new ConfigError('this is no credential: it must hold a NATS user token and a seed');
   const claims = claimsSchema.safeParse(decodeToken(jwt)).data;
@@ -63,9 +72,32 @@ export function parseCredential(text: string): Credential {
     prefix,
     jwt,
     seed: new TextEncoder().encode(seed),
+    account: claims.nats.issuer_account,
+    isSigningKey: seedKind === 'SIGNING KEY',
     ca: text.match(certificateBlocks)?.join('\n'),
     expiresAt: claims.exp === undefined ? undefined : claims.exp * 1000,
   };
+}
+
+/** Writes the text that `parseCredential` parses. The word before the seed of a shared credential is another one than NATS' own. */
+export function formatCredential(jwt: string, key: KeyPair, ca: string | undefined): string {
+  const userText = new TextDecoder().decode(fmtCreds(jwt, key));
+  const blocks = key.getPublicKey().startsWith('U')
+    ? userText
+    : userText.replaceAll('USER NKEY SEED', 'SIGNING KEY SEED');
+  return ca === undefined ? blocks : `${blocks}\n${ca.trim()}\n`;
+}
+
+/**
+ * Returns the credential with which this process connects: itself, or, in place of a shared one, a new user that it signs. NATS gives the
+ * user the permissions of the signing key's scope, and accepts no user that states any of its own.
+ */
+export async function withOwnUser(credential: Credential): Promise<Credential> {
+  const { isSigningKey, name, account, seed: signer } = credential;
+  if (!isSigningKey) return credential;
+  const user = createUser();
+  const jwt = await encodeUser(name, user, account, {}, { signer, scopedUser: true });
+  return { ...credential, jwt, seed: user.getSeed(), isSigningKey: false, userKey: user.getPublicKey() };
 }
 
 function decodeToken(jwt: string): unknown {

@@ -41,7 +41,7 @@ export interface FrameAddress {
 /**
  * Creates every subject of the cluster under one prefix, so that tests and clusters can share a NATS server.
  *
- * A subject that a worker publishes or subscribes to contains the worker's address (`<tier>.<credential>.<worker>`). The broker checks the
+ * A subject that a worker publishes or subscribes to contains the worker's address (`<tier>.<credential>.<worker>.<process>`). The broker checks the
  * address against the worker's credential, so receivers trust the subject, never the message alone. Tokens are made here, or validated by a
  * pattern where they enter (ids of workers, names of credentials and pools), so no token can contain `.`, `*` or `>`.
  *
@@ -88,16 +88,16 @@ export function createSubjects(prefix: string) {
      * the lanes and answers at the worker's inbox with the dispatcher's own name.
      */
     lanes: (worker: WorkerAddress) => `${prefix}.lanes.${formatAddress(worker)}`,
-    allLanes: `${prefix}.lanes.*.*.*`,
+    allLanes: `${prefix}.lanes.*.*.*.*`,
     /** A `Pull` for tickets of a lane, to the dispatcher that answered `lanes`. The dispatcher passes the pull on to JetStream. */
     pull: (ingress: string, worker: WorkerAddress) => `${prefix}.pull.${ingress}.${formatAddress(worker)}`,
-    allPulls: (ingress: string) => `${prefix}.pull.${ingress}.*.*.*`,
+    allPulls: (ingress: string) => `${prefix}.pull.${ingress}.*.*.*.*`,
     /** An `Ack` for a ticket that the worker does not claim, to the same dispatcher. The dispatcher passes the ack on to JetStream. */
     ack: (ingress: string, worker: WorkerAddress) => `${prefix}.ack.${ingress}.${formatAddress(worker)}`,
-    allAcks: (ingress: string) => `${prefix}.ack.${ingress}.*.*.*`,
+    allAcks: (ingress: string) => `${prefix}.ack.${ingress}.*.*.*.*`,
     /** A `Claim`, to the dispatcher that a ticket names. The dispatcher answers at the worker's inbox with a `ClaimAnswer`. */
     claim: (ingress: string, worker: WorkerAddress) => `${prefix}.claim.${ingress}.${formatAddress(worker)}`,
-    allClaims: (ingress: string) => `${prefix}.claim.${ingress}.*.*.*`,
+    allClaims: (ingress: string) => `${prefix}.claim.${ingress}.*.*.*.*`,
     /** The beginning of a frame's subject, before `.<kind>.<number>` or `.<kind>._` (see `subjectWithoutNumber`). The grant contains it. */
     reply: (ingress: string, grant: string) => `${prefix}.reply.${ingress}.${grant}`,
     /** The wildcards stand for the grant's token, the frame's kind, and the number or `_`. */
@@ -107,7 +107,7 @@ export function createSubjects(prefix: string) {
      * subscribes.
      */
     heartbeat: (worker: WorkerAddress) => `${prefix}.heartbeat.${formatAddress(worker)}`,
-    allHeartbeats: `${prefix}.heartbeat.*.*.*`,
+    allHeartbeats: `${prefix}.heartbeat.*.*.*.*`,
 
     // ---- dispatcher → worker
 
@@ -185,15 +185,6 @@ export function parseFrameAddress(rest: string, message: { readonly reply?: stri
  */
 export function isOwnInbox(subjects: Subjects, worker: WorkerAddress | undefined, replyTo: string): boolean {
   return worker !== undefined && replyTo.length <= maxSubjectLength && replyTo.startsWith(`${subjects.inbox(worker)}.`);
-}
-
-/**
- * Whether two subjects in a worker's inboxes belong to the same process. Each process has an inbox of its own.
- * @param worker the worker that owns both inboxes, see `isOwnInbox`
- */
-export function belongToSameProcess(subjects: Subjects, worker: WorkerAddress, one: string, other: string): boolean {
-  const { length } = `${subjects.inbox(worker)}.`;
-  return one.slice(length).split('.', 1)[0] === other.slice(length).split('.', 1)[0];
 }
 
 /** Returns the last token of a reply subject, which is the token of the grant. A worker finds its jobs by this token. */

@@ -7,35 +7,41 @@ import { tiers, type Tier } from '#shared/core/tier.ts';
 export const openCredentialName = 'open';
 
 /**
- * A worker's identity in the subjects that it may use: three tokens of each subject. Workers that share a credential, such as the replicas
- * of one deployment, differ only in the last token.
+ * A worker's identity in the subjects that it may use: four tokens of each subject. Workers that share a credential, such as the replicas
+ * of one deployment, differ in the last two tokens.
  */
 export interface WorkerAddress {
   tier: Tier;
   credentialName: string;
   worker: string;
+  /**
+   * The process: the public key of its NATS user if it has signed one with a shared credential, else a random token. The broker lets no
+   * process with a shared credential use the key of another one.
+   */
+  process: string;
 }
 
-/** The pattern of the name of a credential or worker. NATS refuses subjects with longer names. */
+/** The pattern of each token but the tier. NATS refuses subjects with longer names. */
 const tokenPattern = /^[\w-]{1,64}$/;
 
-const addressLength = 3;
+const addressLength = 4;
 
-export function formatAddress({ tier, credentialName, worker }: WorkerAddress): string {
-  return `${tier}.${credentialName}.${worker}`;
+export function formatAddress({ tier, credentialName, worker, process }: WorkerAddress): string {
+  return `${tier}.${credentialName}.${worker}.${process}`;
 }
 
 /** Reads the address at the end of a subject; undefined if there is none, or this release does not know its tier. */
 export function parseWorkerAddress(subject: string): WorkerAddress | undefined {
-  const [tier, credentialName, worker] = subject.split('.').slice(-addressLength);
+  const [tier, ...tokens] = subject.split('.').slice(-addressLength);
   const known = tiers.find((name) => name === tier);
-  if (!known || credentialName === undefined || worker === undefined) return undefined;
-  return tokenPattern.test(credentialName) && tokenPattern.test(worker)
-    ? { tier: known, credentialName, worker }
+  const [credentialName, worker, process] = tokens;
+  if (!known || credentialName === undefined || worker === undefined || process === undefined) return undefined;
+  return tokens.every((token) => tokenPattern.test(token))
+    ? { tier: known, credentialName, worker, process }
     : undefined;
 }
 
 /** Returns the worker's name in the whole cluster, for people and for tables. It is unique, because a credential's name contains no dot. */
-export function formatWorkerId({ credentialName, worker }: WorkerAddress): string {
+export function formatWorkerId({ credentialName, worker }: Pick<WorkerAddress, 'credentialName' | 'worker'>): string {
   return credentialName === openCredentialName ? worker : `${credentialName}.${worker}`;
 }

@@ -52,14 +52,15 @@ export class Worker {
   constructor(options: WorkerOptions) {
     const { broker, log, id, tier, handler, coalesceMs, meter, tracing, contract = ownContract } = options;
     const { memory = new FrameMemory(), bodies = new MemoryBudget(Infinity), outOfReachMs = 60_000 } = options;
-    const address: WorkerAddress = { tier, credentialName: broker.requireCredentialName(tier), worker: id };
+    const credentialName = broker.requireCredentialName(tier);
+    const address: WorkerAddress = { tier, credentialName, worker: id, process: broker.userKey ?? randomUUID() };
     this.#options = options;
     this.#broker = broker;
     this.#bodies = bodies;
     this.#facts = options;
     this.#contract = contract;
     this.#pool = this.#derivePool();
-    const inbox = `${broker.subjects.inbox(address)}.${randomUUID()}`;
+    const inbox = broker.subjects.inbox(address);
     this.#offerSubject = `${inbox}.offer`;
     const onFreed = (): void => this.#onSlotFreed();
     const onSilent = (ingress: string): void => this.#tickets.onSilent(ingress);

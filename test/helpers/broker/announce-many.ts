@@ -26,6 +26,7 @@ export async function announceMany({ natsUrl, prefix, count }: ManyWorkers): Pro
     const subject = broker.subjects.heartbeat({
       tier: 'gpu',
       credentialName: `o${Math.floor(number / ofOwner)}`,
+      process: 'p',
       worker,
     });
     const pool = `vllm-${number % pools}`;

@@ -38,7 +38,7 @@ export function livePool(facts: PoolFacts, workers: WorkerFacts[]): LivePool {
   };
   for (const { id: worker, slots = 2, busy = 0, accepting = true, startedAt = 0 } of workers) {
     const announced = { v: 1 as const, worker, tier, pool, formats, models, tools, slots, version: '0' };
-    const address = { tier, credentialName: 'open', worker };
+    const address = { tier, credentialName: 'open', worker, process: 'p' };
     live.workers.add(new LiveWorker(address, { ...announced, busy, accepting, startedAt }, Buffer.alloc(0), live));
   }
   return live;

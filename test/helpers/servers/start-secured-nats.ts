@@ -1,12 +1,14 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connect, credsAuthenticator, type NatsConnection } from '@nats-io/transport-node';
-import { createAuthority } from '#shared/broker/authority/authority.ts';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { createAuthority, type Authority } from '#shared/broker/authority/authority.ts';
 import { changeAuthority, writeAuthority } from '#shared/broker/authority/authority-folder.ts';
 import { issueCredential, type CredentialRequest } from '#shared/broker/authority/issue-credential.ts';
 import { revokeCredentials } from '#shared/broker/authority/revoke-credentials.ts';
-import { roles, type Role } from '#shared/broker/connection/credential.ts';
+import { buildConnectionOptions } from '#shared/broker/connection/connection-options.ts';
+import { parseCredential, roles, withOwnUser, type Role } from '#shared/broker/connection/credential.ts';
+import { tiers } from '#shared/core/tier.ts';
 import { ensureServer } from '#services/rtr/up/servers/install-server.ts';
 import { queryPort } from '#services/rtr/up/servers/query-port.ts';
 import { findFreePort } from '#services/rtr/up/servers/free-port.ts';
@@ -29,7 +31,18 @@ export async function startSecuredNats(options: SecuredNatsOptions) {
   const program = await ensureServer('nats', process.env, (line) => console.info(line));
   const folder = mkdtempSync(join(tmpdir(), 'rtr-test-secured-'));
   const port = await findFreePort();
-  await writeAuthority(folder, await createAuthority(prefix, ca));
+  const authority = await createAuthority(prefix, ca);
+  const write = async (to: Authority, parameters: CredentialRequest): Promise<string> => {
+    const { text, issued } = await issueCredential(to, parameters);
+    to.issued.push(issued);
+    const file = join(folder, `${parameters.name}.creds`);
+    writeFileSync(file, text, { mode: 0o600 });
+    return file;
+  };
+  const files = {} as Record<Role, string>;
+  for (const role of roles)
+    files[role] = await write(authority, { role, name: role, shared: tiers.some((tier) => tier === role) });
+  await writeAuthority(folder, authority);
   const configFile = join(folder, 'nats.conf');
   const jetstream = `jetstream { store_dir: ${JSON.stringify(join(folder, 'jetstream'))} }`;
   writeFileSync(
@@ -45,18 +58,6 @@ export async function startSecuredNats(options: SecuredNatsOptions) {
     if (child.exitCode !== null) throw new Error(`nats-server ended: ${errors.join('')}`);
     return (await queryPort({ host, port }, '', /^INFO /)) !== undefined;
   });
-  const issue = async (parameters: CredentialRequest): Promise<string> => {
-    const { text } = await changeAuthority(folder, async (authority) => {
-      const made = await issueCredential(authority, parameters);
-      authority.issued.push(made.issued);
-      return made;
-    });
-    const file = join(folder, `${parameters.name}.creds`);
-    writeFileSync(file, text, { mode: 0o600 });
-    return file;
-  };
-  const files = {} as Record<Role, string>;
-  for (const role of roles) files[role] = await issue({ role, name: role });
   const reload = (): void => void child.kill('SIGHUP');
   const connections: NatsConnection[] = [];
   return {
@@ -66,16 +67,27 @@ export async function startSecuredNats(options: SecuredNatsOptions) {
     /** File with the credential of each role that every cluster has. */
     files,
     /** Creates one more credential without touching the server, and returns its file. */
-    issue,
-    /** Connects with a credential until `stop`. `refused` has the server's refusals. */
-    connectWith: async (file: string, inboxPrefix: string) => {
-      const nc = await connect({ port, authenticator: credsAuthenticator(readFileSync(file)), inboxPrefix });
+    issue: (parameters: CredentialRequest): Promise<string> => changeAuthority(folder, (to) => write(to, parameters)),
+    /**
+     * Connects with a credential until `stop`. `key` is the public key of its user if it has signed one, else any token. `refused` has the
+     * server's refusals, `disconnects` the times at which the connection was lost, in milliseconds of `performance.now()`.
+     */
+    connectWith: async (file: string) => {
+      const credential = await withOwnUser(parseCredential(readFileSync(file, 'utf8')));
+      const { userKey: key = 'p' } = credential;
+      const { options } = buildConnectionOptions({ url: `nats://127.0.0.1:${port}`, credential }, 'test');
+      // On a busy machine, a connection takes more than the five seconds of these options.
+      const nc = await connect({ ...options, timeout: 20_000 });
       connections.push(nc);
       const refused: Error[] = [];
+      const disconnects: number[] = [];
       void (async () => {
-        for await (const status of nc.status()) if (status.type === 'error') refused.push(status.error);
+        for await (const status of nc.status()) {
+          if (status.type === 'error') refused.push(status.error);
+          if (status.type === 'disconnect') disconnects.push(performance.now());
+        }
       })();
-      return { nc, refused };
+      return { nc, key, refused, disconnects };
     },
     /** Revokes a credential by its name and makes the server read its configuration again. */
     revoke: async (name: string) => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Authority, IssuedCredential } from '#shared/broker/authority/authority.ts';
-import { changeAuthority, readAuthority, formatRevocationNotice } from '#shared/broker/authority/authority-folder.ts';
+import { changeAuthority, readAuthority, formatReloadNotice } from '#shared/broker/authority/authority-folder.ts';
 import { isValid } from '#shared/broker/authority/issue-credential.ts';
 import { revokeCredentials } from '#shared/broker/authority/revoke-credentials.ts';
 import { buildServerConfigInThread, issueCredentialInThread } from '#shared/broker/authority/run-signing-thread.ts';
@@ -123,7 +123,7 @@ export function credentialOperations(parts: CredentialParts): Operation[] {
         const revoked = await changeAuthority(folder, revoke, buildServerConfigInThread);
         const credential = toAnswer(revoked);
         await auditCredential('credential.revoke', actor, credential);
-        return { credential, instruction: formatRevocationNotice(folder, name) };
+        return { credential, instruction: formatReloadNotice(folder, `${name} is revoked`) };
       },
     }),
   ];

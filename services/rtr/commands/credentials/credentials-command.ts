@@ -32,21 +32,31 @@ export function credentialsCommand(prefix: () => string, print: (line: string) =
   command
     .command('worker')
     .description(
-      'create a credential for one more worker, or for several workers that share it; the servers need no change',
+      'create a credential for one more worker, or for several that share it; the servers need a change only for a shared one',
     )
     .addOption(new Option('--tier <tier>', 'the tier that the worker serves').choices(tiers).makeOptionMandatory())
     .requiredOption('--name <name>', 'name of the credential')
+    .option('--shared', 'for several workers, such as replicas: none can read what NATS sends to another')
     .requiredOption('--out <file>', 'file to write; - prints the credential')
     .option('--force', 'replace a file that exists')
     .option(
       '--expires <time>',
-      'how long it is valid, such as 90d or 12h; without it, until it is revoked',
+      'how long it is valid, such as 90d or 12h; without it, until it is revoked; not for a shared one',
       readDuration,
     )
     .addOption(ca)
     .addOption(from)
     .action(
-      (options: { tier: Tier; name: string; out: string; force?: true; expires?: number; ca?: string; from: string }) =>
+      (options: {
+        tier: Tier;
+        name: string;
+        shared?: true;
+        out: string;
+        force?: true;
+        expires?: number;
+        ca?: string;
+        from: string;
+      }) =>
         issueCredentialFile({
           ...options,
           authorityFolder: options.from,

@@ -4,6 +4,7 @@ import { createAuthority } from '#shared/broker/authority/authority.ts';
 import { issueCredential } from '#shared/broker/authority/issue-credential.ts';
 import { roles, type Role } from '#shared/broker/connection/credential.ts';
 import { replaceFile } from '#shared/core/replace-file.ts';
+import { tiers } from '#shared/core/tier.ts';
 import { hasAuthority, writeAuthority } from '#shared/broker/authority/authority-folder.ts';
 
 export interface InitOptions {
@@ -26,7 +27,8 @@ export async function initCredentials({ out, prefix, ca, print }: InitOptions): 
   const authority = await createAuthority(prefix, ca === undefined ? undefined : readFileSync(ca, 'utf8'));
   mkdirSync(out, { recursive: true, mode: 0o700 });
   for (const role of roles) {
-    const { text, issued } = await issueCredential(authority, { role, name: role });
+    const shared = tiers.some((tier) => tier === role);
+    const { text, issued } = await issueCredential(authority, { role, name: role, shared });
     authority.issued.push(issued);
     replaceFile(join(out, `${role}.creds`), text);
   }

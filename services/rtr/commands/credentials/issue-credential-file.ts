@@ -3,13 +3,14 @@ import { issueCredential } from '#shared/broker/authority/issue-credential.ts';
 import type { Role } from '#shared/broker/connection/credential.ts';
 import { replaceFile } from '#shared/core/replace-file.ts';
 import { findWriteTarget } from '../client/write-target.ts';
-import { changeAuthority } from '#shared/broker/authority/authority-folder.ts';
+import { changeAuthority, formatReloadNotice } from '#shared/broker/authority/authority-folder.ts';
 import { formatDate } from '../format-date.ts';
 
 export interface IssueOptions {
   authorityFolder: string;
   role: Role;
   name: string;
+  shared?: boolean;
   out: string;
   force?: boolean;
   validMs?: number | undefined;
@@ -18,14 +19,15 @@ export interface IssueOptions {
 }
 
 /**
- * `rtr credentials worker` and `rtr credentials part`: creates one more credential. The servers need no change.
- * @throws ConfigError for an invalid name, or a name that a valid credential has
+ * `rtr credentials worker` and `rtr credentials part`: creates one more credential. The servers need no change, but for a shared one.
+ * @throws ConfigError for an invalid name, a name that a valid credential has, or a shared credential that expires
  * @throws RouterError `invalid_request` if the file already exists
  */
 export async function issueCredentialFile({
   authorityFolder,
   role,
   name,
+  shared = false,
   out,
   force = false,
   validMs,
@@ -36,19 +38,22 @@ export async function issueCredentialFile({
   const hint = 'name another path with --out, or replace it with --force.';
   // The credential is recorded before its file is written, because a credential that is not recorded could not be revoked.
   const { text, issued, target } = await changeAuthority(authorityFolder, async (authority) => {
-    const issuedNow = await issueCredential(authority, { role, name, validMs, ca: certificates });
+    const issuedNow = await issueCredential(authority, { role, name, shared, validMs, ca: certificates });
     const target = await findWriteTarget(out, { force, hint });
     authority.issued.push(issuedNow.issued);
     return { ...issuedNow, target };
   });
+  const notice = shared ? formatReloadNotice(authorityFolder, `${name} is accepted`) : undefined;
   if (target.kind === 'output') {
     print(text.trimEnd());
+    if (notice !== undefined) process.stderr.write(`${notice}\n`);
     return;
   }
   if (target.kind === 'file') replaceFile(target.path, text);
   else writeStream(target.path, text);
   const until = issued.expiresAt === undefined ? 'until it is revoked' : `until ${formatDate(issued.expiresAt)}`;
   print(`${out} lets ${name} join as ${role} ${until}. It is a secret.`);
+  if (notice !== undefined) print(notice);
 }
 
 function writeStream(path: string, text: string): void {

@@ -1,5 +1,5 @@
 import { isValid } from '#shared/broker/authority/issue-credential.ts';
-import type { IssuedCredential } from '#shared/broker/authority/authority.ts';
+import { isShared, type IssuedCredential } from '#shared/broker/authority/authority.ts';
 import { readAuthority } from '#shared/broker/authority/authority-folder.ts';
 import { formatDate } from '../format-date.ts';
 
@@ -15,6 +15,7 @@ export function listCredentials({ authorityFolder, json, print }: ListOptions): 
   const rows = issued.map((credential) => ({
     name: credential.name,
     role: credential.role,
+    shared: isShared(credential),
     made: formatDate(credential.issuedAt),
     expires: credential.expiresAt === undefined ? null : formatDate(credential.expiresAt),
     state: findState(credential),
@@ -22,9 +23,11 @@ export function listCredentials({ authorityFolder, json, print }: ListOptions): 
   if (json) for (const row of rows) print(JSON.stringify(row));
   else {
     const widest = Math.max(...rows.map(({ name }) => name.length), 4);
-    print(`${'NAME'.padEnd(widest)}  ROLE     MADE        EXPIRES     STATE`);
-    for (const { name, role, made, expires, state } of rows)
-      print(`${name.padEnd(widest)}  ${role.padEnd(7)}  ${made}  ${(expires ?? 'never').padEnd(10)}  ${state}`);
+    print(`${'NAME'.padEnd(widest)}  ROLE     SHARED  MADE        EXPIRES     STATE`);
+    for (const { name, role, shared, made, expires, state } of rows)
+      print(
+        `${name.padEnd(widest)}  ${role.padEnd(7)}  ${(shared ? 'yes' : 'no').padEnd(6)}  ${made}  ${(expires ?? 'never').padEnd(10)}  ${state}`,
+      );
   }
 }
 

@@ -1,4 +1,4 @@
-import { changeAuthority, formatRevocationNotice } from '#shared/broker/authority/authority-folder.ts';
+import { changeAuthority, formatReloadNotice } from '#shared/broker/authority/authority-folder.ts';
 import { revokeCredentials } from '#shared/broker/authority/revoke-credentials.ts';
 import { ConfigError } from '#shared/core/load-config.ts';
 
@@ -18,5 +18,5 @@ export async function revokeCredential({ authorityFolder, name, print }: RevokeO
     const revoked = revokeCredentials(authority, (credential) => credential.name === name);
     if (revoked.length === 0) throw new ConfigError(`there is no credential named ${name} to revoke`);
   });
-  print(formatRevocationNotice(authorityFolder, name));
+  print(formatReloadNotice(authorityFolder, `${name} is revoked`));
 }

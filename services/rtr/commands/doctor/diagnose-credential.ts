@@ -36,7 +36,9 @@ export async function diagnoseCredential({ role, ...settings }: CredentialToDiag
   } catch (error) {
     if (error instanceof ConfigError) return toMissing(error.message);
     if (isCredentialRefusal(error))
-      return toMissing('the broker does not accept it: it was revoked, or belongs to another cluster');
+      return toMissing(
+        'the broker does not accept it: it was revoked, belongs to another cluster, or is shared and the servers have not read the nats-auth.conf that names it',
+      );
     // A WebSocket that fails to open gives no reason.
     const reason = (error instanceof Error ? error.message : String(error)) || 'no connection';
     return toMissing(`the broker cannot be reached with it: ${reason}`);

@@ -2,8 +2,8 @@ import type { Msg } from '@nats-io/transport-node';
 import type { Broker } from '../../connection/connect-broker.ts';
 import { readTicketClass } from '../../contract/ack.ts';
 import { decodeClaim, noAckSubject, type Claim } from '../../contract/claim.ts';
-import { belongToSameProcess, isOwnInbox } from '../../contract/subjects.ts';
-import { parseWorkerAddress, type WorkerAddress } from '../../contract/worker-address.ts';
+import { isOwnInbox } from '../../contract/subjects.ts';
+import { parseWorkerAddress } from '../../contract/worker-address.ts';
 import { Attempt } from '../attempt.ts';
 import type { Quarantine } from '../deaths/quarantine.ts';
 import type { Job } from '../job.ts';
@@ -38,12 +38,14 @@ export class Claims {
 
   /** Handles a claim. The claim's subject names the worker, and the answer goes only to an inbox of that worker. */
   onClaim({ subject, data, reply: replyTo = '' }: Msg): void {
-    const { broker, jobs, tickets, link, jetStreamProxy, quarantine, raise } = this.#dependencies;
+    const { broker, workers, jobs, tickets, link, jetStreamProxy, quarantine, raise } = this.#dependencies;
     const claim = decodeClaim(data);
     const address = parseWorkerAddress(subject);
     if (!claim || !address || !isOwnInbox(broker.subjects, address, replyTo)) return;
     const job = jobs.get(claim.job);
-    const worker = this.#findClaimant(address, replyTo);
+    // Undefined also for a process that has just replaced the announced one. A job that is granted under the old announcement would count as
+    // lost when the old process counts as lost.
+    const worker = workers.findByAddress(address);
     const mayTake = !job || !worker || quarantine.mayTake(worker, job);
     const verdict = mayTake ? judgeClaim(job, worker, claim.v) : 'later';
     const choice = worker && this.#chooseJob(job, verdict, worker, claim);
@@ -65,19 +67,6 @@ export class Claims {
     if (verdict !== 'gone' || !job || !worker) return;
     job.tickets.withdraw(worker.pool, true);
     if (job.tickets.placed.size === 0) tickets.place(job);
-  }
-
-  /**
-   * Finds the worker that claims; undefined if it is not known. The claim may come from a process that has just replaced the announced one.
-   * That claim is refused, because a job that is granted under the old announcement would count as lost when the old process counts as
-   * lost.
-   */
-  #findClaimant(address: WorkerAddress, replyTo: string): LiveWorker | undefined {
-    const { broker, workers } = this.#dependencies;
-    const worker = workers.findByAddress(address);
-    const { offersAt } = worker?.announcement ?? {};
-    const isFromAnother = offersAt !== undefined && !belongToSameProcess(broker.subjects, address, offersAt, replyTo);
-    return isFromAnother ? undefined : worker;
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { Broker } from '../../connection/connect-broker.ts';
 import { announceAgain } from '../../contract/heartbeats.ts';
-import { formatWorkerId, type WorkerAddress } from '../../contract/worker-address.ts';
+import { formatAddress, type WorkerAddress } from '../../contract/worker-address.ts';
 
 /** Minimum milliseconds between two requests to a worker. */
 const minIntervalMs = 1_000;
@@ -14,7 +14,7 @@ const maxPending = 10_000;
 /** Requests announcements that this dispatcher has missed, at most once a second from each worker. */
 export class AnnouncementRequests {
   readonly #broker: Broker;
-  /** The timers of requests that will be sent, or were just sent, by worker id. */
+  /** The timers of requests that will be sent, or were just sent, by the worker's address. */
   readonly #pending = new Map<string, NodeJS.Timeout>();
 
   constructor(broker: Broker) {
@@ -27,16 +27,16 @@ export class AnnouncementRequests {
    * meanwhile
    */
   request(worker: WorkerAddress, isWanted: () => boolean): void {
-    const id = formatWorkerId(worker);
-    if (this.#pending.has(id) || this.#pending.size >= maxPending) return;
+    const address = formatAddress(worker);
+    if (this.#pending.has(address) || this.#pending.size >= maxPending) return;
     const send = (): void => {
       if (isWanted()) this.#broker.publish(this.#broker.subjects.retransmit(worker), announceAgain);
       this.#pending.set(
-        id,
-        setTimeout(() => this.#pending.delete(id), minIntervalMs),
+        address,
+        setTimeout(() => this.#pending.delete(address), minIntervalMs),
       );
     };
-    this.#pending.set(id, setTimeout(send, Math.random() * spreadMs));
+    this.#pending.set(address, setTimeout(send, Math.random() * spreadMs));
   }
 
   close(): void {

@@ -92,10 +92,10 @@ export class LiveWorkers {
     return this.#workers.get(id);
   }
 
-  /** Returns the worker at an address; undefined if it is not known. */
+  /** Returns the worker at an address; undefined if it is not known, or known as another process. */
   findByAddress(address: WorkerAddress): LiveWorker | undefined {
     const worker = this.#workers.get(formatWorkerId(address));
-    return worker?.address.tier === address.tier ? worker : undefined;
+    return worker?.address.tier === address.tier && worker.address.process === address.process ? worker : undefined;
   }
 
   get size(): number {
@@ -154,21 +154,22 @@ export class LiveWorkers {
     if (!address) return;
     const id = formatWorkerId(address);
     const known = this.#workers.get(id);
+    const knownSender = this.findByAddress(address);
     if (payload.length === goodbye.length && Buffer.from(payload).toString() === goodbye) {
-      if (known?.address.tier === address.tier) this.#remove([known], 'left');
+      if (knownSender) this.#remove([knownSender], 'left');
       return;
     }
-    const knownSender = known?.address.tier === address.tier ? known : undefined;
     if (heartbeat) return this.#onUnknownDigest(heartbeat, address, knownSender);
     if (knownSender?.announcementBytes.equals(payload)) return knownSender.recordSameAnnouncement();
     const announcement = this.#reader.read(payload, address);
     if (announcement === undefined) return;
     if (announcement === 'late') return knownSender?.recordHeartbeat(knownSender.announcement.busy);
-    if (known && announcement.startedAt < known.announcement.startedAt) {
+    const startedLaterMs = known ? announcement.startedAt - known.announcement.startedAt : 0;
+    if (startedLaterMs < 0 || (startedLaterMs === 0 && known !== knownSender)) {
       this.#log.error({ worker: id }, 'two workers have the same id: the one that started first is ignored');
       return;
     }
-    if (known && announcement.startedAt > known.announcement.startedAt) this.#remove([known], 'replaced');
+    if (known && startedLaterMs > 0) this.#remove([known], 'replaced');
     this.#recordAnnouncement(address, announcement, Buffer.from(payload));
   }
 

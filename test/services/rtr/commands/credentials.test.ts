@@ -2,6 +2,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, rmdirSync, statSync, writeFile
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { parseCredential, roles } from '#shared/broker/connection/credential.ts';
+import { tiers } from '#shared/core/tier.ts';
 import { diagnoseCredential } from '#services/rtr/commands/doctor/diagnose-credential.ts';
 import { initCredentials } from '#services/rtr/commands/credentials/init-credentials.ts';
 import { issueCredentialFile } from '#services/rtr/commands/credentials/issue-credential-file.ts';
@@ -88,6 +89,30 @@ describe('rtr credentials', () => {
     expect(expiresAt - Date.now()).toBeGreaterThan(89 * 86_400_000);
     await expect(issue('joes-box')).rejects.toThrow('there is a credential named joes-box');
     for (const name of ['joe.box', 'a b', '*', 'open', '']) await expect(issue(name)).rejects.toThrow('has up to 64');
+  });
+
+  it('worker creates a shared one, and says that the servers must read the configuration that names it', async () => {
+    const { out, print, folder, said } = startWithAuthority();
+    const config = (): string => readFileSync(join(out, 'nats-auth.conf'), 'utf8');
+    const before = config();
+    const file = join(folder, 'replicas.creds');
+    const wanted = { authorityFolder: out, role: 'gpu', name: 'replicas', shared: true, out: file, print } as const;
+    await expect(issueCredentialFile({ ...wanted, validMs: 60_000 })).rejects.toThrow(
+      'a shared credential cannot expire',
+    );
+    expect(config()).toBe(before);
+    await issueCredentialFile(wanted);
+    expect(parseCredential(readFileSync(file, 'utf8'))).toMatchObject({
+      name: 'replicas',
+      role: 'gpu',
+      isSigningKey: true,
+    });
+    expect(config()).not.toBe(before);
+    expect(said.at(-1)).toContain('replicas is accepted as soon as every NATS server has read the new');
+    said.length = 0;
+    listCredentials({ authorityFolder: out, json: true, print });
+    const listed = said.map((line) => JSON.parse(line) as { name: string; shared: boolean });
+    expect(listed.flatMap(({ name, shared }) => (shared ? [name] : []))).toEqual([...tiers, 'replicas']);
   });
 
   it('worker replaces no file, and then makes no credential', async () => {

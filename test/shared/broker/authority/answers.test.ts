@@ -17,8 +17,9 @@ import { useStarted } from '../../../helpers/use-started.ts';
 
 let broker: Broker;
 let ingress: TestIngress;
-/** A connection with the credential of the gpu workers. */
+/** A connection with the credential of the gpu workers, and the end of the subjects of its worker. */
 let worker: NatsConnection;
+let w1: string;
 
 const nats = useStarted(() => startSecuredNats({ prefix: 'rtr' }));
 beforeAll(async () => {
@@ -27,7 +28,9 @@ beforeAll(async () => {
   broker = await connectBroker({ url, credential, name: 'in', prefix: 'rtr', log: silentLog });
   ingress = await startIngress(tapBroker(broker), { ingress: 'in' });
   for (const tier of ['gpu', 'cloud'] as const) await ensurePoolConsumers(broker, tier, 'p');
-  worker = (await nats.connectWith(nats.files.gpu, 'rtr.inbox.gpu.gpu')).nc;
+  const { nc, key } = await nats.connectWith(nats.files.gpu);
+  worker = nc;
+  w1 = `gpu.gpu.w1.${key}`;
 });
 
 afterAll(() => ingress.close());
@@ -39,23 +42,23 @@ async function waitingIn(tier: 'gpu' | 'cloud'): Promise<number> {
 
 /** Pulls as the worker does, answered at its own inbox. */
 function pull(lane: PriorityClass): Promise<Msg> {
-  const reply = `rtr.inbox.gpu.gpu.w1.secret.pull.${lane}`;
+  const reply = `rtr.inbox.${w1}.pull.${lane}`;
   const payload = encodePull({ pool: 'p', class: lane, batch: 1 });
-  return worker.request('rtr.pull.in.gpu.gpu.w1', payload, { timeout: 20_000, noMux: true, reply });
+  return worker.request(`rtr.pull.in.${w1}`, payload, { timeout: 20_000, noMux: true, reply });
 }
 
 /** Everything that a worker may publish, each with a message that would be answered. */
-const asks: [string, string, string][] = [
-  ['a pull that finds nothing', 'rtr.pull.in.gpu.gpu.w1', encodePull({ pool: 'p', class: 'low', batch: 1 })],
-  ['a pull that waits', 'rtr.pull.in.gpu.gpu.w1', encodePull({ pool: 'p', class: 'low', batch: 1, expiresMs: 1_000 })],
+const listAsks = (): [string, string, string][] => [
+  ['a pull that finds nothing', `rtr.pull.in.${w1}`, encodePull({ pool: 'p', class: 'low', batch: 1 })],
+  ['a pull that waits', `rtr.pull.in.${w1}`, encodePull({ pool: 'p', class: 'low', batch: 1, expiresMs: 1_000 })],
   [
     'a pull that waits with heartbeats',
-    'rtr.pull.in.gpu.gpu.w1',
+    `rtr.pull.in.${w1}`,
     encodePull({ pool: 'p', class: 'low', batch: 1, expiresMs: 6_000, heartbeatMs: 3_000 }),
   ],
-  ['a request for lanes', 'rtr.lanes.gpu.gpu.w1', 'p'],
-  ['a claim', 'rtr.claim.in.gpu.gpu.w1', JSON.stringify({ v: 1, job: 'x', ticket: '' })],
-  ['a heartbeat', 'rtr.heartbeat.gpu.gpu.w1', 'gone'],
+  ['a request for lanes', `rtr.lanes.${w1}`, 'p'],
+  ['a claim', `rtr.claim.in.${w1}`, JSON.stringify({ v: 1, job: 'x', ticket: '' })],
+  ['a heartbeat', `rtr.heartbeat.${w1}`, 'gone'],
   ['a frame', 'rtr.reply.in.grant.k.0', ''],
   ['a frame without a number in its subject', 'rtr.reply.in.grant.d._', ''],
   ['a frame that no ingress receives', 'rtr.reply.gone.grant.d._', ''],
@@ -64,19 +67,20 @@ const asks: [string, string, string][] = [
 /** Subjects to which an ingress or the server may publish, and a worker may not. */
 const targets = [
   '$JS.API.STREAM.PURGE.rtr_JOBS_cloud',
-  'rtr.cancel.gpu.other.w2',
-  'rtr.inbox.gpu.other.w2.secret.alive.x',
+  'rtr.cancel.gpu.other.w2.p',
+  'rtr.inbox.gpu.other.w2.p.alive.x',
 ];
 
 it('a worker cannot make an ingress or the server answer at a subject that is not its own', async () => {
   for (let count = 0; count < 3; count += 1) broker.publish('rtr.jobs.cloud.p.high', '{}');
   await broker.flush();
   const received: string[] = [];
-  const { nc: all } = await nats.connectWith(await nats.issue({ role: 'gpu', name: 'other' }), 'rtr.inbox.gpu.other');
-  for (const subject of ['rtr.cancel.gpu.other.*', 'rtr.inbox.gpu.other.w2.>'])
+  const { nc: all } = await nats.connectWith(await nats.issue({ role: 'gpu', name: 'other' }));
+  for (const subject of ['rtr.cancel.gpu.other.*.*', 'rtr.inbox.gpu.other.w2.p.>'])
     all.subscribe(subject, { callback: (_, message) => void received.push(message.subject) });
   await all.flush();
-  for (const [, subject, payload] of asks) for (const reply of targets) worker.publish(subject, payload, { reply });
+  for (const [, subject, payload] of listAsks())
+    for (const reply of targets) worker.publish(subject, payload, { reply });
   await worker.flush();
   // The answer at the worker's own inbox shows that the requests before were handled.
   expect((await pull('low')).headers?.code).toBe(404);
@@ -91,7 +95,7 @@ it('an ingress acks no ticket of another tier for a worker', async () => {
   await broker.flush();
   const ticket = await pull('high');
   const ack = (subject: string, at: string): void => worker.publish(subject, encodeAck({ ticket: at, as: 'done' }), {});
-  const own = 'rtr.ack.in.gpu.gpu.w1';
+  const own = `rtr.ack.in.${w1}`;
   const before = [await waitingIn('gpu'), await waitingIn('cloud')];
   for (const at of ['$JS.API.STREAM.PURGE.rtr_JOBS_gpu', '$JS.ACK.rtr_JOBS_cloud.p_high.1.1.1.1.0', 'rtr.keys', ''])
     ack(own, at);

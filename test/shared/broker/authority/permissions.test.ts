@@ -9,6 +9,9 @@ import { useStarted } from '../../../helpers/use-started.ts';
 
 const subjects = createSubjects('rtr');
 
+/** The process of workers that the test does not start. */
+const process = 'UABC';
+
 const nats = useStarted(() => startSecuredNats({ prefix: 'rtr' }));
 
 interface Attempt {
@@ -51,10 +54,12 @@ const nobody: Attempt[] = [
 ];
 
 /** What workers of a tier must not be able to do. */
-function notForWorker(tier: Tier, owner: string): Attempt[] {
-  const own = subjects.stream(tier);
-  const someone = { tier, credentialName: 'somebody', worker: 'w1' } as const;
+function notForWorker(tier: Tier, own: string): Attempt[] {
+  const stream = subjects.stream(tier);
+  const someone = { tier, credentialName: 'somebody', worker: 'w1', process } as const;
   const foreign = tiers.find((other) => other !== tier) ?? tier;
+  const asForeign = { tier: foreign, credentialName: tier, worker: 'w1', process: own };
+  const replica = { tier, credentialName: tier, worker: 'w2', process };
   return [
     sub('receive the claims of other workers of its tier', subjects.allClaims('in')),
     sub('receive all heartbeats', subjects.allHeartbeats),
@@ -63,42 +68,44 @@ function notForWorker(tier: Tier, owner: string): Attempt[] {
     sub('read its own replies, with those of replicas', `${subjects.reply('in', '*')}.*.*`),
     ...toldChanges,
     sub('receive ingress stats', subjects.allIngressStats),
-    sub("read another's inbox", `${subjects.inbox(someone)}.>`),
     sub("read the ingress's inbox", 'rtr.inbox.ingress.ingress.>'),
-    sub("receive another's cancels", subjects.cancel(someone)),
-    sub("receive another's retransmit requests", subjects.retransmit(someone)),
-    sub("receive another's drain commands", subjects.drain(someone)),
+    ...[someone, replica, { ...replica, worker: '*', process: '*' }].flatMap((other) => [
+      sub("read another's inbox", `${subjects.inbox(other)}.>`),
+      sub("read another's offers", `${subjects.inbox(other)}.offer.p`),
+      sub("receive another's cancels", subjects.cancel(other)),
+      sub("receive another's retransmit requests", subjects.retransmit(other)),
+      sub("receive another's drain commands", subjects.drain(other)),
+      pub('claim for another', subjects.claim('in', other)),
+      pub('heartbeat for another', subjects.heartbeat(other)),
+      pub("ask for another's lanes", subjects.lanes(other)),
+      pub("cancel another's job", subjects.cancel(other)),
+      pub('drain another', subjects.drain(other)),
+      pub('ask another for frames', subjects.retransmit(other)),
+      pub("answer at another's inbox", `${subjects.inbox(other)}.claim.1`),
+      pub('pull for another', subjects.pull('in', other)),
+      pub('ack for another', subjects.ack('in', other)),
+    ]),
     sub('read tickets as they are published', subjects.jobsOf(tier)),
     sub("read the broker's answers to tickets", 'rtr.stored.>'),
     sub('receive requests for lanes', subjects.allLanes),
-    pub('claim for another owner', subjects.claim('in', someone)),
-    pub('claim as another tier', subjects.claim('in', { tier: foreign, credentialName: owner, worker: 'w1' })),
-    pub('heartbeat for another owner', subjects.heartbeat(someone)),
-    pub('heartbeat as another tier', subjects.heartbeat({ tier: foreign, credentialName: owner, worker: 'w1' })),
-    pub("ask for another's lanes", subjects.lanes(someone)),
-    pub("cancel another's job", subjects.cancel(someone)),
-    pub("cancel a replica's job", subjects.cancel({ tier, credentialName: owner, worker: 'w2' })),
-    pub('drain another', subjects.drain(someone)),
-    pub('ask another for frames', subjects.retransmit(someone)),
-    pub("answer at another's inbox", `${subjects.inbox(someone)}.x.claim.1`),
+    pub('claim as another tier', subjects.claim('in', asForeign)),
+    pub('heartbeat as another tier', subjects.heartbeat(asForeign)),
+    pub('pull as another tier', subjects.pull('in', asForeign)),
     pub('publish a ticket', subjects.jobs({ tier, pool: 'p', class: 'high' })),
     pub('say that a ticket was refused', subjects.ticketAnswer('secret', 'job', 0)),
     ...saidChanges,
     pub('count for an ingress', subjects.ingressStats('in')),
     pub('call the roll', subjects.announceRequest),
-    pub('make its queue', `$JS.API.STREAM.CREATE.${own}`),
-    pub('change its queue', `$JS.API.STREAM.UPDATE.${own}`),
-    pub('pull for another owner', subjects.pull('in', someone)),
-    pub('pull as another tier', subjects.pull('in', { tier: foreign, credentialName: owner, worker: 'w1' })),
-    pub('ack for another owner', subjects.ack('in', someone)),
+    pub('make its queue', `$JS.API.STREAM.CREATE.${stream}`),
+    pub('change its queue', `$JS.API.STREAM.UPDATE.${stream}`),
     pub('store a part of an object', subjects.objectPart('o', 0)),
     pub('read a part of an object', `$JS.API.DIRECT.GET.${subjects.objectStream}.${subjects.objectPart('o', 0)}`),
     pub('read an object from its leader', `$JS.API.STREAM.MSG.GET.${subjects.objectStream}`),
     pub('remove objects', `$JS.API.STREAM.PURGE.${subjects.objectStream}`),
     sub("receive others' pulls", subjects.allPulls('in')),
     sub("receive others' acks", subjects.allAcks('in')),
-    pub('make a lane', `$JS.API.CONSUMER.CREATE.${own}.pool_high.rtr.jobs.${tier}.pool.high`),
-    pub('make a lane the older way', `$JS.API.CONSUMER.DURABLE.CREATE.${own}.pool_high`),
+    pub('make a lane', `$JS.API.CONSUMER.CREATE.${stream}.pool_high.rtr.jobs.${tier}.pool.high`),
+    pub('make a lane the older way', `$JS.API.CONSUMER.DURABLE.CREATE.${stream}.pool_high`),
     ...tiers.flatMap((other) => {
       const stream = subjects.stream(other);
       return [
@@ -118,33 +125,31 @@ const notForDispatchers: Attempt[] = [
   sub('read objects as they are stored', subjects.allObjects),
   ...tiers.map((tier) => sub(`read tickets of ${tier} as they are published`, subjects.jobsOf(tier))),
   sub("read a worker's inbox", 'rtr.inbox.gpu.gpu.>'),
-  pub('heartbeat for a worker', subjects.heartbeat({ tier: 'gpu', credentialName: 'gpu', worker: 'w1' })),
-  pub('claim for a worker', subjects.claim('in', { tier: 'gpu', credentialName: 'gpu', worker: 'w1' })),
+  pub('heartbeat for a worker', subjects.heartbeat({ tier: 'gpu', credentialName: 'gpu', worker: 'w1', process })),
+  pub('claim for a worker', subjects.claim('in', { tier: 'gpu', credentialName: 'gpu', worker: 'w1', process })),
   pub('reply for a worker', `${subjects.reply('in', 'grant')}.d.0`),
 ];
 
 /** What a batch runner must not be able to do, in addition. */
 const notForRunner: Attempt[] = [
   sub("read the ingress's inbox", 'rtr.inbox.ingress.ingress.>'),
-  pub('drain a worker', subjects.drain({ tier: 'gpu', credentialName: 'gpu', worker: 'w1' })),
+  pub('drain a worker', subjects.drain({ tier: 'gpu', credentialName: 'gpu', worker: 'w1', process })),
   ...saidChanges,
 ];
 
-const forbidden = roles.map((role): [Role, Attempt[]] => [role, [...nobody, ...notFor(role)]]);
-
-function notFor(role: Role): Attempt[] {
+function notFor(role: Role, own: string): Attempt[] {
   if (role === 'ingress') return notForDispatchers;
-  return role === 'runner' ? [...notForDispatchers, ...notForRunner] : notForWorker(role, role);
+  return role === 'runner' ? [...notForDispatchers, ...notForRunner] : notForWorker(role, own);
 }
 
 /** A connection, and all refusals that the server has sent to it. */
 async function connectAs(role: Role) {
-  const { nc, refused } = await nats.connectWith(nats.files[role], `rtr.inbox.${role}.${role}`);
+  const { nc, key, refused } = await nats.connectWith(nats.files[role]);
   const refusals = () =>
     refused.flatMap((error) =>
       error instanceof PermissionViolationError ? [`${error.operation} ${error.subject}`] : [],
     );
-  return { nc, refusals };
+  return { nc, key, refusals };
 }
 
 function make(nc: NatsConnection, { operation, subject }: Attempt): void {
@@ -152,8 +157,9 @@ function make(nc: NatsConnection, { operation, subject }: Attempt): void {
   else nc.subscribe(subject, { callback: () => undefined });
 }
 
-it.each(forbidden)('a process with the role %s is refused whatever is not its own', async (role, attempts) => {
-  const { nc, refusals } = await connectAs(role);
+it.each(roles)('a process with the role %s is refused whatever is not its own', async (role) => {
+  const { nc, key, refusals } = await connectAs(role);
+  const attempts = [...nobody, ...notFor(role, key)];
   for (const attempt of attempts) make(nc, attempt);
   await nc.flush();
   await until(() => {
@@ -163,8 +169,8 @@ it.each(forbidden)('a process with the role %s is refused whatever is not its ow
 });
 
 /** What workers of a tier need to do. */
-function neededByWorker(tier: Tier): Attempt[] {
-  const own = { tier, credentialName: tier, worker: 'w1' };
+function neededByWorker(tier: Tier, process: string): Attempt[] {
+  const own = { tier, credentialName: tier, worker: 'w1', process };
   return [
     pub('pull', subjects.pull('in', own)),
     pub('ack', subjects.ack('in', own)),
@@ -173,7 +179,7 @@ function neededByWorker(tier: Tier): Attempt[] {
     pub('ask for its lanes', subjects.lanes(own)),
     pub('reply', `${subjects.reply('in', 'grant')}.d.0`),
     pub('reply with the number beside the subject', subjectWithoutNumber(subjects.reply('in', 'grant'), 'd')),
-    sub('be answered', `${subjects.inbox(own)}.secret.>`),
+    sub('be answered', `${subjects.inbox(own)}.>`),
     sub('receive cancels', subjects.cancel(own)),
     sub('receive retransmit requests', subjects.retransmit(own)),
     sub('receive drain commands', subjects.drain(own)),
@@ -183,7 +189,7 @@ function neededByWorker(tier: Tier): Attempt[] {
 
 /** What a dispatcher needs to do. */
 function neededByDispatcher(role: 'ingress' | 'runner'): Attempt[] {
-  const worker = { tier: 'gpu', credentialName: 'joe', worker: 'w1' } as const;
+  const worker = { tier: 'gpu', credentialName: 'joe', worker: 'w1', process } as const;
   const commands = [pub('drain', subjects.drain(worker)), ...saidChanges];
   return [
     ...(role === 'ingress' ? commands : []),
@@ -206,7 +212,7 @@ function neededByDispatcher(role: 'ingress' | 'runner'): Attempt[] {
         pub('publish a ticket', subjects.jobs({ tier, pool: 'p', class: 'high' })),
       ];
     }),
-    pub('answer a claim', `${subjects.inbox(worker)}.secret.claim.1`),
+    pub('answer a claim', `${subjects.inbox(worker)}.claim.1`),
     pub('cancel', subjects.cancel(worker)),
     pub('resume', subjects.retransmit(worker)),
     pub('call the roll', subjects.announceRequest),
@@ -223,8 +229,8 @@ function neededByDispatcher(role: 'ingress' | 'runner'): Attempt[] {
 }
 
 it.each(roles)('a process with the role %s may do everything that it needs', async (role) => {
-  const { nc, refusals } = await connectAs(role);
-  const needed = role === 'ingress' || role === 'runner' ? neededByDispatcher(role) : neededByWorker(role);
+  const { nc, key, refusals } = await connectAs(role);
+  const needed = role === 'ingress' || role === 'runner' ? neededByDispatcher(role) : neededByWorker(role, key);
   for (const attempt of needed) make(nc, attempt);
   // The refusal of this forbidden call shows that all earlier refusals have been reported.
   make(nc, pub('', 'not.allowed'));

@@ -12,15 +12,17 @@ import { until } from '../../../helpers/until.ts';
 import { useStarted } from '../../../helpers/use-started.ts';
 
 const subjects = createSubjects('rtr');
-const inbox = subjects.inbox({ tier: 'gpu', credentialName: 'gpu', worker: 'w1' });
 
 const nats = useStarted(() => startSecuredNats({ prefix: 'rtr' }));
 
-/** A connection of a worker's credential, and what the server refuses of it. */
-const connectAsWorker = () => nats.connectWith(nats.files.gpu, inbox);
+/** A connection of a worker's credential with its inbox, and what the server refuses of it. */
+async function connectAsWorker() {
+  const { nc, key: process, refused } = await nats.connectWith(nats.files.gpu);
+  return { nc, refused, inbox: subjects.inbox({ tier: 'gpu', credentialName: 'gpu', worker: 'w1', process }) };
+}
 
 it("a worker's credential has ten subscriptions, more than an honest worker needs", async () => {
-  const { nc, refused } = await connectAsWorker();
+  const { nc, refused, inbox } = await connectAsWorker();
   for (let at = 0; at < 10; at += 1) nc.subscribe(`${inbox}.p${at}.>`, { callback: () => undefined });
   await nc.flush();
   expect(refused).toEqual([]);
@@ -40,7 +42,7 @@ it('an honest worker uses at most half of them', async () => {
 });
 
 it('a subscription of thousands of tokens, which costs a server a mebibyte, is refused', async () => {
-  const { nc, refused } = await connectAsWorker();
+  const { nc, refused, inbox } = await connectAsWorker();
   nc.subscribe(`${inbox}.p${'.z'.repeat(1_900)}`, { callback: () => undefined });
   nc.subscribe(`${inbox}.p${'.*'.repeat(1_900)}`, { callback: () => undefined });
   await until(() => expect(refused.filter(({ message }) => /permissions violation/i.test(message))).toHaveLength(2));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createAuthority } from '#shared/broker/authority/authority.ts';
 import { issueCredential } from '#shared/broker/authority/issue-credential.ts';
-import { parseCredential } from '#shared/broker/connection/credential.ts';
+import { parseCredential, withOwnUser } from '#shared/broker/connection/credential.ts';
 import { isTicketAckSubject } from '#shared/broker/contract/ack.ts';
 import { createSubjects } from '#shared/broker/contract/subjects.ts';
 
@@ -11,12 +11,28 @@ describe('a credential', () => {
   it('contains its name, cluster, expiry and CA', async () => {
     const authority = await createAuthority('mine', `${certificate}\n${certificate}`);
     const { text, issued } = await issueCredential(authority, { role: 'cloud', name: 'joes-box', validMs: 60_000 });
-    const { seed, jwt, expiresAt = 0, ...facts } = parseCredential(text.replaceAll('\n', '\r\n'));
-    expect(facts).toEqual({ role: 'cloud', name: 'joes-box', prefix: 'mine', ca: expect.any(String) });
+    const { seed, jwt, account, expiresAt = 0, ...facts } = parseCredential(text.replaceAll('\n', '\r\n'));
+    const isSigningKey = false;
+    expect(facts).toEqual({ role: 'cloud', name: 'joes-box', prefix: 'mine', ca: expect.any(String), isSigningKey });
+    expect(account).toMatch(/^A/);
     expect(facts.ca?.match(/BEGIN/g)).toHaveLength(2);
     expect(Math.abs(expiresAt - (issued.expiresAt ?? 0))).toBeLessThan(1_000);
     expect(Buffer.from(seed).toString()).toMatch(/^SU/);
     expect(jwt.split('.')).toHaveLength(3);
+  });
+
+  it('that is shared gives each process a user of its own, and its seed to none', async () => {
+    const authority = await createAuthority('mine', certificate);
+    const { text } = await issueCredential(authority, { role: 'gpu', name: 'gpu', shared: true });
+    expect(text).not.toContain('USER NKEY SEED');
+    const shared = parseCredential(text);
+    expect(shared).toMatchObject({ role: 'gpu', name: 'gpu', prefix: 'mine', isSigningKey: true, ca: certificate });
+    const [one, other] = [await withOwnUser(shared), await withOwnUser(shared)];
+    expect(one).toMatchObject({ role: 'gpu', name: 'gpu', prefix: 'mine', isSigningKey: false, ca: certificate });
+    expect(one.userKey).toMatch(/^U/);
+    expect(one.userKey).not.toBe(other.userKey);
+    expect(Buffer.from(one.seed).toString()).toMatch(/^SU/);
+    expect(await withOwnUser(one)).toBe(one);
   });
 
   it('is refused without being quoted if it is invalid, damaged, or not of this router', async () => {

@@ -241,12 +241,12 @@ describe('messages of the broker contract', () => {
     expect(decodeClaim(Buffer.from(encodeClaim({ ...claim, job: 'j'.repeat(65), ticket: '' })))).toBeUndefined();
     expect(decodeAck(Buffer.from(encodeAck({ ticket: claim.ticket, as: 'done' })))).toBeUndefined();
     const subjects = createSubjects('rtr');
-    const worker = { tier: 'gpu', credentialName: 'joe', worker: 'w' } as const;
+    const worker = { tier: 'gpu', credentialName: 'joe', worker: 'w', process: 'p' } as const;
     const inbox = `${subjects.inbox(worker)}.`;
     expect(isOwnInbox(subjects, worker, inbox.padEnd(512, 'x'))).toBe(true);
     expect(isOwnInbox(subjects, worker, inbox.padEnd(513, 'x'))).toBe(false);
-    expect(parseWorkerAddress(`rtr.heartbeat.gpu.joe.${'x'.repeat(64)}`)?.credentialName).toBe('joe');
-    expect(parseWorkerAddress(`rtr.heartbeat.gpu.joe.${'x'.repeat(65)}`)).toBeUndefined();
+    expect(parseWorkerAddress(`rtr.heartbeat.gpu.joe.${'x'.repeat(64)}.p`)?.credentialName).toBe('joe');
+    expect(parseWorkerAddress(`rtr.heartbeat.gpu.joe.${'x'.repeat(65)}.p`)).toBeUndefined();
   });
 
   it('stay below 1 KiB for a ticket with the longest ids', () => {

@@ -116,7 +116,7 @@ it('only the first of several ingresses sends workers the delay for reports of f
 
 it('an ingress has the right busy slots when an announcement is repeated after short heartbeats', async ({ start }) => {
   const { broker, workers } = (await start()).ingress;
-  const address = { tier: 'gpu', credentialName: 'open', worker: 'hand' } as const;
+  const address = { tier: 'gpu', credentialName: 'open', worker: 'hand', process: 'p' } as const;
   const announcement = announcementOf({ worker: 'hand', busy: 1, digest: 'abc' });
   const send = (text: string): void => broker.publish(broker.subjects.heartbeat(address), text);
   const busy = (): number | undefined => workers.findByAddress(address)?.announcement.busy;

@@ -29,7 +29,7 @@ describe('subjects', () => {
     expect(parse(`${reply}.d.17`)).toEqual(frame);
     expect(parse(subjectWithoutNumber(reply, 'd'), '17')).toEqual(frame);
     // A keep-alive is answered; the frame that cannot exist has a number below all others.
-    expect(parse(`${reply}.k.3`, 'rtr.inbox.gpu.gpu.w1.alive.secret')).toEqual({ ...frame, kind: 'k', seq: 3 });
+    expect(parse(`${reply}.k.3`, 'rtr.inbox.gpu.gpu.w1.p.alive.secret')).toEqual({ ...frame, kind: 'k', seq: 3 });
     expect(parse(`${reply}.x.-1`)).toEqual({ ...frame, kind: 'x', seq: -1 });
   });
 
@@ -50,11 +50,11 @@ describe('subjects', () => {
     expect(parseGrantToken('rtr.inbox.gpu.open.w.1.alive.secret')).toBe('secret');
   });
 
-  it("contain their worker's tier, owner and name", () => {
-    const address = { tier: 'cloud', credentialName: 'joes-box', worker: 'cloud-1' } as const;
+  it("contain their worker's tier, owner, name and process", () => {
+    const address = { tier: 'cloud', credentialName: 'joes-box', worker: 'cloud-1', process: 'UABC' } as const;
     for (const subject of [subjects.heartbeat(address), subjects.claim('in', address), subjects.lanes(address)])
       expect(parseWorkerAddress(subject)).toEqual(address);
-    expect(parseWorkerAddress('rtr.heartbeat.quantum.open.w')).toBeUndefined();
+    expect(parseWorkerAddress('rtr.heartbeat.quantum.open.w.p')).toBeUndefined();
     expect(formatWorkerId(address)).toBe('joes-box.cloud-1');
     expect(formatWorkerId({ ...address, credentialName: 'open' })).toBe('cloud-1');
   });

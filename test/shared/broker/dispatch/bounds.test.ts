@@ -40,7 +40,8 @@ describe('an ingress', () => {
     let asked = 0;
     const broker = { subjects: createSubjects('test'), publish: () => (asked += 1) } as unknown as Broker;
     const requests = new AnnouncementRequests(broker);
-    for (const worker of names(10_001)) requests.request({ tier: 'gpu', credentialName: 'open', worker }, () => true);
+    for (const worker of names(10_001))
+      requests.request({ tier: 'gpu', credentialName: 'open', worker, process: 'p' }, () => true);
     vi.advanceTimersByTime(250);
     requests.close();
     expect(asked).toBe(10_000);

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import { made } from '../../../helpers/accounts/made.ts';
 import { it } from '../../../helpers/broker/it-with-parties.ts';
 import type { Step } from '../../../helpers/broker/scripted-handler.ts';
 import { until } from '../../../helpers/until.ts';
@@ -61,7 +62,7 @@ describe.concurrent('a worker', () => {
 function operatorOf({ broker, workers }: TestIngress) {
   return {
     command: (worker: string, payload: string) =>
-      broker.publish(broker.subjects.drain({ tier: 'gpu', credentialName: 'open', worker }), payload),
+      broker.publish(broker.subjects.drain(made(workers.get(worker)).address), payload),
     isDraining: (id: string) => workers.get(id)?.announcement.draining === true,
   };
 }

@@ -18,8 +18,8 @@ import { until } from '../../../helpers/until.ts';
 const ticketsAt = async (ingress: TestIngress) => (await (await openTicketStream(ingress)).state()).last_seq;
 
 /** Waits until the server has noticed that a worker's connection has ended. */
-async function isGoneAtServer({ broker }: TestIngress, worker: string): Promise<void> {
-  const subject = broker.subjects.cancel({ tier: 'gpu', credentialName: 'open', worker });
+async function isGoneAtServer({ broker, workers }: TestIngress, worker: string): Promise<void> {
+  const subject = broker.subjects.cancel(made(workers.get(worker)).address);
   await until(async () => {
     const answer: unknown = await broker.nc.request(subject, '', { timeout: 100 }).catch((error: unknown) => error);
     return answer instanceof RequestError && answer.isNoResponders();
@@ -248,10 +248,11 @@ describe.concurrent('a worker', () => {
   it.for(['another.x.offer', 'w x', '>', 7])('that wants its offers at %j gets none', async (at, { start, expect }) => {
     const { ingress, addWorker, prefix } = await start();
     const { id } = await addWorker();
-    const before = ingress.workers.get(id)?.announcement;
-    expect(before?.offersAt).toMatch(new RegExp(`^${prefix}\\.inbox\\.gpu\\.open\\.${id}\\.`));
+    const { announcement: before, address } = made(ingress.workers.get(id));
+    const { subjects } = ingress.broker;
+    expect(before.offersAt?.startsWith(`${subjects.inbox(address)}.`)).toBe(true);
     const offersAt = typeof at === 'string' ? `${prefix}.inbox.gpu.open.${at}` : at;
-    ingress.broker.publish(`${prefix}.heartbeat.gpu.open.${id}`, JSON.stringify({ ...before, slots: 99, offersAt }));
+    ingress.broker.publish(subjects.heartbeat(address), JSON.stringify({ ...before, slots: 99, offersAt }));
     await until(() => ingress.workers.get(id)?.announcement.slots === 99);
     expect(ingress.workers.get(id)?.announcement.offersAt).toBeUndefined();
   });

@@ -5,7 +5,7 @@ import { createSubjects } from '#shared/broker/contract/subjects.ts';
 import { Heartbeat } from '#shared/broker/worker/heartbeat.ts';
 import { announcementOf } from '../../../helpers/broker/announcement.ts';
 
-const worker = { tier: 'gpu', credentialName: 'open', worker: 'one' } as const;
+const worker = { tier: 'gpu', credentialName: 'open', worker: 'one', process: 'p' } as const;
 
 /** A worker's heartbeats, each with its time by the clock. */
 function start() {

@@ -12,7 +12,7 @@ import { silentLog } from '../../../helpers/silent-log.ts';
  */
 
 const subjects = createSubjects('test');
-const worker = { tier: 'gpu', credentialName: 'open', worker: 'w' } as const;
+const worker = { tier: 'gpu', credentialName: 'open', worker: 'w', process: 'p' } as const;
 const none = new Uint8Array();
 
 interface WaitingPull {

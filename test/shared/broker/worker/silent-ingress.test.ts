@@ -25,7 +25,7 @@ it.concurrent('a worker goes on when the ingress that hands its pulls on falls s
     // From here on the second ingress seems to hang: the broker still lists it as a subscriber, and it answers nothing.
     second.dispatcher.close();
     let swallowed = 0;
-    second.broker.subscribe(`${prefix}.pull.*.*.*.*`, () => void (swallowed += 1));
+    second.broker.subscribe(`${prefix}.pull.*.*.*.*.*`, () => void (swallowed += 1));
     await second.broker.flush();
     await working.finished;
     await until(() => swallowed > 0);

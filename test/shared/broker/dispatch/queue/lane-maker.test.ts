@@ -9,7 +9,7 @@ import { until } from '../../../../helpers/until.ts';
 /** Asks for the lanes of pools as workers of an owner do. `got` are the pools that have them. */
 function asker({ broker }: TestIngress, owner: string, got = new Set<string>()) {
   const { subjects } = broker;
-  const of = (worker: string) => ({ tier: 'gpu', credentialName: owner, worker }) as const;
+  const of = (worker: string) => ({ tier: 'gpu', credentialName: owner, worker, process: 'p' }) as const;
   broker.subscribe(
     `${subjects.inbox(of('*'))}.lanes.*`,
     ({ subject }) => void got.add(subject.split('.').at(-1) ?? ''),

@@ -6,7 +6,7 @@ import { JetStreamProxy } from '#shared/broker/dispatch/queue/jetstream-proxy.ts
 import type { LiveWorker } from '#shared/broker/dispatch/workers/live-worker.ts';
 
 const subjects = createSubjects('test');
-const address = { tier: 'gpu', credentialName: 'open', worker: 'one' } as const;
+const address = { tier: 'gpu', credentialName: 'open', worker: 'one', process: 'p' } as const;
 const inbox = `${subjects.inbox(address)}.pull`;
 
 /** What an ingress publishes for waiting pulls of workers in a pool of this size. */

@@ -188,13 +188,13 @@ describe.concurrent('a claim', () => {
     worker: string,
     { inboxOf = worker, process, v = 1 }: ClaimFacts = {},
   ): Promise<string> {
-    const address = (name: string) => ({ tier: 'gpu', credentialName: 'open', worker: name }) as const;
-    const inbox = broker.subjects.inbox(address(inboxOf));
-    const { offersAt = '' } = workers.findByAddress(address(inboxOf))?.announcement ?? {};
-    const announced = offersAt.slice(inbox.length + 1).split('.')[0] || 'any';
-    const subject = broker.subjects.claim(ticket.ingress, address(worker));
+    const addressOf = (name: string) => {
+      const announced = workers.get(name)?.address.process;
+      return { tier: 'gpu', credentialName: 'open', worker: name, process: process ?? announced ?? 'any' } as const;
+    };
+    const subject = broker.subjects.claim(ticket.ingress, addressOf(worker));
     const answers: string[] = [];
-    const reply = `${inbox}.${process ?? announced}.claim.${randomUUID()}`;
+    const reply = `${broker.subjects.inbox(addressOf(inboxOf))}.claim.${randomUUID()}`;
     broker.subscribe(reply, ({ data }) => void answers.push(decodeClaimAnswer(data)?.answer.answer ?? 'unreadable'));
     broker.publish(subject, JSON.stringify({ v, job: ticket.job, ticket: '' }), reply);
     // The answers of this ingress arrive before the answer to the second flush.

@@ -8,7 +8,7 @@ import { livePool } from '../../../../helpers/broker/live-pool.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import { until } from '../../../../helpers/until.ts';
 
-const of = (tier: Tier, owner: string) => ({ tier, credentialName: owner, worker: 'w' });
+const of = (tier: Tier, owner: string) => ({ tier, credentialName: owner, worker: 'w', process: 'p' });
 
 describe('a credential', () => {
   it('of its tier serves any model, and so do workers without a credential', () => {

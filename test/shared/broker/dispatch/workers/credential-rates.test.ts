@@ -4,7 +4,7 @@ import { announcementRate } from '#shared/broker/dispatch/workers/announcement-r
 import { CredentialRates } from '#shared/broker/dispatch/workers/credential-rates.ts';
 
 const large = 512 * 1024;
-const of = (owner: string, worker: string) => ({ tier: 'gpu', credentialName: owner, worker }) as const;
+const of = (owner: string, worker: string) => ({ tier: 'gpu', credentialName: owner, worker, process: 'p' }) as const;
 
 describe('the rate at which announcements of an owner are parsed', () => {
   it('lets a thousand small workers of one credential come at once', () => {

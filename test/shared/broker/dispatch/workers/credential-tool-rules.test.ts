@@ -8,7 +8,7 @@ import type { TestIngress } from '../../../../helpers/broker/broker-parties.ts';
 import { it } from '../../../../helpers/broker/it-with-parties.ts';
 import { until } from '../../../../helpers/until.ts';
 
-const of = (tier: Tier, owner: string) => ({ tier, credentialName: owner, worker: 'w' });
+const of = (tier: Tier, owner: string) => ({ tier, credentialName: owner, worker: 'w', process: 'p' });
 
 const tool = (name: string, facts: Partial<ToolInfo> = {}): ToolInfo => ({
   name,

@@ -7,7 +7,7 @@ import { announcementOf } from '../../../../helpers/broker/announcement.ts';
 
 /** Lets a worker of an owner announce one new pool after the other. */
 function change(pools: LivePools, owner: string, times: number, bytes: number): void {
-  const address = { tier: 'gpu', credentialName: owner, worker: 'w' } as const;
+  const address = { tier: 'gpu', credentialName: owner, worker: 'w', process: 'p' } as const;
   for (let at = 0; at < times; at += 1) {
     const announcement = announcementOf({ pool: `${owner}-${at}` });
     const pool = pools.getOrCreatePool(pools.computeKey(announcement), announcement);
@@ -33,7 +33,7 @@ it('remembers the newest lost pools of an owner, and those of all others', () =>
 it('still knows what a pool served that was just lost, however many names workers of another credential lose', () => {
   const pools = new LivePools(ownContract);
   const lose = (owner: string, models: string[], tools: string[] = []): void => {
-    const address = { tier: 'gpu', credentialName: owner, worker: 'w' } as const;
+    const address = { tier: 'gpu', credentialName: owner, worker: 'w', process: 'p' } as const;
     const announcement = announcementOf({
       pool: owner,
       models: models.map((id) => ({ id, capabilities: [] })),

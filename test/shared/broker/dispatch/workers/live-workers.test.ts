@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import type { Announcement } from '#shared/broker/contract/announcement.ts';
+import { goodbye, type Announcement } from '#shared/broker/contract/announcement.ts';
 import { encodeShortHeartbeat } from '#shared/broker/contract/heartbeats.ts';
 import { openCredentialName } from '#shared/broker/contract/worker-address.ts';
 import { countFreeSlots } from '#shared/broker/dispatch/workers/live-pool.ts';
@@ -69,11 +69,28 @@ describe('the workers in the table of an ingress', () => {
     expect(workers.get(id)?.pool.pool).not.toBe('p');
   });
 
+  it('are not changed or ended by another process that uses their name', async ({ ingress, addWorker }) => {
+    const { id } = await addWorker();
+    const { broker, workers } = ingress;
+    const known = made(workers.get(id));
+    const { address, announcement } = known;
+    const { offersAt } = announcement;
+    const other = { ...address, process: 'other' };
+    announce(ingress, other, { ...announcement, offersAt: `${broker.subjects.inbox(other)}.offer.p` });
+    for (const payload of [encodeShortHeartbeat({ digest: 'other', busy: 99 }), goodbye])
+      broker.publish(broker.subjects.heartbeat(other), payload);
+    await broker.flush();
+    await broker.flush();
+    expect(workers.get(id)).toBe(known);
+    expect([known.announcement.offersAt, known.otherJobs]).toEqual([offersAt, 0]);
+    expect(workers.findByAddress(other)).toBeUndefined();
+  });
+
   it.for(['first', 'second'])('keep their models if an impostor is %s', async (order, { ingress, addWorker }) => {
     const { workers } = ingress;
     const { id, worker } = await addWorker({ id: 'honest' });
     const token = workers.get(id)?.announcement.pool ?? '';
-    const impostor = { tier: 'gpu', credentialName: 'mallory', worker: 'w' } as const;
+    const impostor = { tier: 'gpu', credentialName: 'mallory', worker: 'w', process: 'p' } as const;
     const impersonate = async (): Promise<void> => {
       announce(ingress, impostor, { pool: token, formats: [], slots: 64 });
       await until(() => workers.get('mallory.w') !== undefined);
@@ -97,7 +114,7 @@ describe('the workers in the table of an ingress', () => {
   it('appear late if their owner announces too much, and other owners are not affected', async ({ start }) => {
     const { ingress, addWorker } = await start();
     const { broker, workers } = ingress;
-    const far = { tier: 'gpu', credentialName: 'joe', worker: 'w' } as const;
+    const far = { tier: 'gpu', credentialName: 'joe', worker: 'w', process: 'p' } as const;
     const models = Array.from({ length: 1_500 }, (_, at) => ({ id: `vendor/model-${at}`, capabilities: [] }));
     const change = (number: number): void =>
       announce(ingress, far, { models, version: `${number}`, digest: `${number}` });
@@ -120,7 +137,7 @@ describe('the workers in the table of an ingress', () => {
 it('workers beyond the slots, tools or MCP servers of their owner are ignored', async ({ ingress }) => {
   const { broker, workers } = ingress;
   const announceOf = (tier: 'gpu' | 'tools', worker: string, facts: Partial<Announcement>): void =>
-    announce(ingress, { tier, credentialName: 'joe', worker }, facts);
+    announce(ingress, { tier, credentialName: 'joe', worker, process: 'p' }, facts);
   const describeTool = (name: string) => ({ name, description: '', inputSchema: { type: 'object' } });
   const tools = (kind: string) => Array.from({ length: 3_000 }, (_, at) => describeTool(`${kind}${at}`));
   const server = (name: string) => ({ ...describeTool(`${name}/*`), server: name, passes: ['prompts' as const] });
@@ -139,7 +156,7 @@ it('workers beyond the slots, tools or MCP servers of their owner are ignored', 
   ]);
 });
 
-const someone = { tier: 'gpu', credentialName: 'open' } as const;
+const someone = { tier: 'gpu', credentialName: 'open', process: 'p' } as const;
 
 const mib = 1024 * 1024;
 
