@@ -17,7 +17,7 @@ import { lossTexts, servesName, type Loss } from './live-pool.ts';
 import { LivePools } from './live-pools.ts';
 import { CredentialModelRules, type CredentialEntries } from './credential-model-rules.ts';
 import { CredentialUsage, type WorkerShare } from './credential-usage.ts';
-import { SilenceCheck } from './silence-check.ts';
+import { lateAfterMs, SilenceCheck } from './silence-check.ts';
 import { CredentialToolRules } from './credential-tool-rules.ts';
 import { type LivePool, LiveWorker } from './live-worker.ts';
 
@@ -159,14 +159,19 @@ export class LiveWorkers {
       if (knownSender) this.#remove([knownSender], 'left');
       return;
     }
-    if (heartbeat) return this.#onUnknownDigest(heartbeat, address, knownSender);
+    // A process cannot take the jobs of another one by using its name. A process that restarts a killed one waits for a moment.
+    const isTaken = known && !knownSender && performance.now() - known.lastHeartbeatAt < lateAfterMs;
+    if (heartbeat) {
+      if (!isTaken) this.#onUnknownDigest(heartbeat, address, knownSender);
+      return;
+    }
     if (knownSender?.announcementBytes.equals(payload)) return knownSender.recordSameAnnouncement();
     const announcement = this.#reader.read(payload, address);
     if (announcement === undefined) return;
     if (announcement === 'late') return knownSender?.recordHeartbeat(knownSender.announcement.busy);
     const startedLaterMs = known ? announcement.startedAt - known.announcement.startedAt : 0;
-    if (startedLaterMs < 0 || (startedLaterMs === 0 && known !== knownSender)) {
-      this.#log.error({ worker: id }, 'two workers have the same id: the one that started first is ignored');
+    if (isTaken || startedLaterMs < 0 || (startedLaterMs === 0 && known !== knownSender)) {
+      this.#log.error({ worker: id }, 'two workers have the same id: one is ignored');
       return;
     }
     if (known && startedLaterMs > 0) this.#remove([known], 'replaced');

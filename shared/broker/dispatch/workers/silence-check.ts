@@ -6,7 +6,7 @@ import type { LiveWorker } from './live-worker.ts';
 const lostAfterMs = 3_300;
 
 /** Milliseconds without a heartbeat after which a worker gets no offers until the next heartbeat, because it may be dead. */
-const lateAfterMs = 1_500;
+export const lateAfterMs = 1_500;
 
 /** Maximum milliseconds in which the broker answers a ping unless it was blocked. */
 const maxAnswerMs = 500;

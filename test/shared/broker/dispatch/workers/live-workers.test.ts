@@ -76,7 +76,9 @@ describe('the workers in the table of an ingress', () => {
     const { address, announcement } = known;
     const { offersAt } = announcement;
     const other = { ...address, process: 'other' };
-    announce(ingress, other, { ...announcement, offersAt: `${broker.subjects.inbox(other)}.offer.p` });
+    const ofOther = { ...announcement, offersAt: `${broker.subjects.inbox(other)}.offer.p` };
+    for (const startedAt of [announcement.startedAt - 1, announcement.startedAt, announcement.startedAt + 1])
+      announce(ingress, other, { ...ofOther, startedAt });
     for (const payload of [encodeShortHeartbeat({ digest: 'other', busy: 99 }), goodbye])
       broker.publish(broker.subjects.heartbeat(other), payload);
     await broker.flush();
@@ -84,6 +86,17 @@ describe('the workers in the table of an ingress', () => {
     expect(workers.get(id)).toBe(known);
     expect([known.announcement.offersAt, known.otherJobs]).toEqual([offersAt, 0]);
     expect(workers.findByAddress(other)).toBeUndefined();
+  });
+
+  it('are replaced by a process with their name once they are silent', async ({ start }) => {
+    const { ingress, forkWorker, addWorker } = await start();
+    const { workers } = ingress;
+    const killed = await forkWorker({ WORKER_ID: 'same' });
+    const { process } = made(workers.get('same')).address;
+    await killed.process.kill();
+    await addWorker({ id: 'same' });
+    await until(() => (workers.get('same')?.address.process ?? process) !== process);
+    expect((await ingress.send({}).finished).state).toBe('done');
   });
 
   it.for(['first', 'second'])('keep their models if an impostor is %s', async (order, { ingress, addWorker }) => {
