@@ -81,6 +81,7 @@ const beginning = ['response.created', 'response.queued', 'response.in_progress'
 
 describe('a response in the background', () => {
   it('is followed by sixteen clients of a node, and by another when one of them leaves', async () => {
+    const before = (await ledger()).length;
     const { id } = await here.responses.create(asking('rate=20 tokens=2000'));
     const streams = await Promise.all(Array.from({ length: 16 }, () => here.responses.retrieve(id, { stream: true })));
     const refused = await here.responses.retrieve(id, { stream: true }).then(
@@ -89,7 +90,7 @@ describe('a response in the background', () => {
     );
     expect(refused).toMatchObject({ status: 429, code: 'rate_limit_exceeded' });
     expect(refused?.headers?.get('retry-after')).toBe('5');
-    expect((await here.responses.retrieve(id)).status).toBe('in_progress');
+    await until(async () => (await here.responses.retrieve(id)).status === 'in_progress');
     streams[0]?.controller.abort();
     await until(async () => {
       const another = await here.responses.retrieve(id, { stream: true });
@@ -98,6 +99,7 @@ describe('a response in the background', () => {
     });
     for (const { controller } of streams) controller.abort();
     await here.responses.cancel(id);
+    await until(async () => (await ledger()).length > before);
   });
 
   it('is queued at once, produced without its client, stored, and counted once', async () => {

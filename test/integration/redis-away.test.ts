@@ -53,8 +53,8 @@ describe('with Redis', () => {
     expect((await ask()).status).toBe(200);
     const open = await openKeyStore(redis.url, `${cluster.prefix}:`);
     const commands: string[] = [];
-    const watch = await watchRedisCommands(redis.url, ([command, ...args]) => {
-      if (args.some((arg) => arg.includes(cluster.prefix))) commands.push(`${command} ${args[0]}`);
+    const watch = await watchRedisCommands(redis.url, ([command, ...args], isOfScript) => {
+      if (!isOfScript && args.some((arg) => arg.includes(cluster.prefix))) commands.push(`${command} ${args[0]}`);
     });
     for (let count = 0; count < 50; count++) await ask();
     // The ledger may write after this command.

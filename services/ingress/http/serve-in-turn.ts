@@ -61,7 +61,7 @@ function tooManyWaiting(): RouterError {
 function findFault({ headers, httpVersion }: IncomingMessage): string | undefined {
   const { host } = headers;
   // Of two headers, Node has made a list, which has a space.
-  if (host !== undefined && !hostPattern.test(host)) return 'The request has no valid Host header.';
+  if (host !== undefined && !hostPattern.test(host)) return 'The header `Host` is not the name of a host.';
   if (httpVersion === '1.1') return host === undefined ? 'The request has no Host header.' : undefined;
   return headers['transfer-encoding'] === undefined ? undefined : 'A request of HTTP/1.0 has no chunks.';
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 
-/** A command as a Redis server received it: name and arguments, without commands of scripts. */
+/** A command as a Redis server executed it: name and arguments. */
 export type RedisCommand = readonly string[];
 
 /**
@@ -11,7 +11,7 @@ export type RedisCommand = readonly string[];
  */
 export async function watchRedisCommands(
   url: string,
-  onCommand: (command: RedisCommand) => void,
+  onCommand: (command: RedisCommand, isOfScript: boolean) => void,
 ): Promise<{ stop(): void }> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -22,8 +22,8 @@ export async function watchRedisCommands(
   if (answer !== '+OK') throw new Error(`Redis answered MONITOR with ${answer}.`);
   lines.on('line', (line) => {
     const [, source, quoted = ''] = /^\+[\d.]+ \[\d+ (\S+)\] (.*)$/.exec(line) ?? [];
-    if (source === 'lua') return;
-    onCommand([...quoted.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, arg = '']) => arg));
+    const command = [...quoted.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, arg = '']) => arg);
+    onCommand(command, source === 'lua');
   });
   return { stop: () => socket.destroy() };
 }

@@ -14,7 +14,7 @@ describe('the workers that have gone', () => {
     const [history, otherHistory] = [new WorkerHistory(ingress.workers), new WorkerHistory(other.workers)];
     const drained = await addWorker({ id: 'drained' });
     const abrupt = await addWorker({ id: 'abrupt' });
-    await addWorker({ id: 'same' });
+    const stopped = await forkWorker({ WORKER_ID: 'same' });
     const killed = await forkWorker({ WORKER_ID: 'killed' });
     await until(() => other.workers.size === 4);
     expect(history.list()).toEqual([]);
@@ -22,6 +22,8 @@ describe('the workers that have gone', () => {
     await drained.worker.drain(1_000);
     await drained.worker.close();
     await abrupt.worker.close();
+    // A process that stands still keeps its connection, and another one with its name takes its place.
+    stopped.process.child.kill('SIGSTOP');
     await addWorker({ id: 'same' });
     await killed.process.kill();
     await until(() => history.list().length === 4 && otherHistory.list().length === 4);

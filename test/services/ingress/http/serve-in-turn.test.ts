@@ -81,14 +81,18 @@ it('requests are not served once their connection is closed', async () => {
 
 it.each([
   ['without a host', 'GET / HTTP/1.1\r\n\r\n', 'The request has no Host header.'],
-  ['with two hosts', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 'The request has no valid Host header.'],
-  ['with the same host twice', 'GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n', 'The request has no valid Host header.'],
+  ['with two hosts', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 'The header `Host` is not the name of a host.'],
+  [
+    'with the same host twice',
+    'GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n',
+    'The header `Host` is not the name of a host.',
+  ],
   [
     'of HTTP/1.0 with two hosts',
     'GET / HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n',
-    'The request has no valid Host header.',
+    'The header `Host` is not the name of a host.',
   ],
-  ['with a host that is none', 'GET / HTTP/1.1\r\nHost: a@b/c\r\n\r\n', 'The request has no valid Host header.'],
+  ['with a host that is none', 'GET / HTTP/1.1\r\nHost: a@b/c\r\n\r\n', 'The header `Host` is not the name of a host.'],
   [
     'with two lengths',
     'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd',

@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, inject, it, onTestFinished } from 'vitest';
 import { RedisScript, scriptStart } from '#shared/accounts/redis/redis-script.ts';
 import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { temporaryFolder } from '../../../helpers/files/temporary-folder.ts';
+import { watchRedisCommands } from '../../../helpers/servers/watch-redis-commands.ts';
 import { until } from '../../../helpers/until.ts';
 
 /** Opens a stream with events of these sizes, and a function that reads from it as the scripts do. */
@@ -20,14 +21,13 @@ async function open(sizes: readonly number[]) {
     return numbers`,
   );
   const script = new RedisScript(scriptStart, pathToFileURL(file));
-  const monitor = await redis.duplicate().monitor();
-  onTestFinished(() => monitor.disconnect());
   const counts: number[] = [];
   let isSeen = false;
-  monitor.on('monitor', (_: string, args: string[]) => {
-    if (args[1] === stream && args[0]?.toUpperCase() === 'XRANGE') counts.push(Number(args.at(-1)));
-    if (args[1] === `${stream}-end`) isSeen = true;
+  const watch = await watchRedisCommands(inject('redisUrl'), ([command, name, ...args]) => {
+    if (name === stream && command?.toUpperCase() === 'XRANGE') counts.push(Number(args.at(-1)));
+    if (name === `${stream}-end`) isSeen = true;
   });
+  onTestFinished(() => watch.stop());
   const read = (after: number, most: number, maxBytes: number) =>
     script.run(redis, { args: { prefix, after, most, maxBytes } });
   /** Returns the number of entries that Redis was asked for so far. */
