@@ -6,5 +6,5 @@ import { serviceNodeFlags } from '../../services/rtr/bootstrap/service-node-flag
  */
 
 process.stdout.write(`#!/bin/sh
-exec node ${serviceNodeFlags.join(' ')} /app/services/rtr/main.ts "$@"
+exec node ${serviceNodeFlags.join(' ')} /app/dist/rtr.mjs "$@"
 `);

@@ -88,8 +88,11 @@ program
 
 program
   .command('build')
-  .description("build the console's pages unless they are up to date; `rtr up` also does this")
+  .description("build the programs and the console's pages, each unless it is up to date")
   .action(async () => {
+    const { buildPrograms } = await import('./build/build-programs.ts');
+    await buildPrograms(root);
+    print('The programs are built.');
     await import('../console/main.ts');
   });
 

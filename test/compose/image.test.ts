@@ -53,24 +53,23 @@ describe('the image', () => {
 
   it('can load every package that its code imports, also those that are loaded late', async () => {
     const program = `
-      import { existsSync, globSync, readFileSync } from 'node:fs';
-      const files = globSync('/app/{services,shared}/**/*.{ts,mjs}', { exclude: ['/app/services/console/web/**'] });
-      const imports = /(?:from|import|import\\()\\s*'((?:@[\\w-]+\\/)?[\\w-]+(?:\\/[\\w./-]+)?)'/g;
-      const code = files.map((file) => readFileSync(file, 'utf8').replaceAll(/^import type .*$/gm, ''));
-      const names = new Set(code.flatMap((text) => [...text.matchAll(imports)].map(([, name]) => name)));
-      const isThere = (name) => existsSync('/app/node_modules/' + /^(@[^/]+\\/)?[^/]+/.exec(name)[0]);
-      const packages = [...names].filter(isThere);
+      import { globSync, readFileSync } from 'node:fs';
+      import { isBuiltin } from 'node:module';
+      const imports = /^import(?:[^'";]*?\\sfrom)?\\s*"([^."][^"]*)"|\\bimport\\("([^."][^"]*)"\\)/gm;
+      const code = globSync('/app/dist/*.mjs').map((file) => readFileSync(file, 'utf8'));
+      const names = code.flatMap((text) => [...text.matchAll(imports)].map(([, still, late]) => still ?? late));
+      const packages = [...new Set(names)].filter((name) => !isBuiltin(name));
       for (const name of packages) await import(name);
-      console.log(packages.length);`;
+      console.log(packages.join(' '));`;
     const inApp = ['--workdir', '/app', '--entrypoint', 'node'];
     const loaded = await docker('run', '--rm', ...inApp, image, '--input-type=module', '--eval', program);
-    expect(Number(loaded)).toBeGreaterThan(30);
+    expect(loaded.trim().split(' ')).toEqual(expect.arrayContaining(['argon2', 'pino', 'pino-pretty']));
   });
 
   it('contains nothing that only builds or tests need', async () => {
     const list = await docker('run', '--rm', '--entrypoint', 'ls', image, '/app', '/app/node_modules');
-    expect(list.split('\n')).toEqual(expect.arrayContaining(['services', 'shared', 'express', 'ioredis']));
-    for (const name of ['test', 'deploy/image', 'vite', 'react', 'vitest', 'typescript']) {
+    expect(list.split('\n')).toEqual(expect.arrayContaining(['dist', 'argon2']));
+    for (const name of ['test', 'deploy', 'vite', 'rolldown', 'react', 'express', 'vitest', 'typescript']) {
       expect(list.split('\n')).not.toContain(name);
     }
     await expect(docker('run', '--rm', '--entrypoint', 'npm', image, '--version')).rejects.toThrow(/npm/);
@@ -92,7 +91,7 @@ describe('the image', () => {
 
   it('uses its precompiled code, and starts sooner with it', async () => {
     const id = await start(['demo-engine'], 'demo engine is ready', ['NODE_DEBUG_NATIVE=COMPILE_CACHE']);
-    expect((await containerLogs(id)).split('was accepted').length).toBeGreaterThan(50);
+    expect((await containerLogs(id)).split('was accepted').length).toBeGreaterThan(5);
     const times = { with: Infinity, without: Infinity };
     // A busy machine adds to either: the least of up to five rounds counts.
     for (let round = 0; round < 5 && !(times.with < times.without); round += 1) {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { TestProject } from 'vitest/node';
+import { buildPrograms } from '#services/rtr/build/build-programs.ts';
 import { findFreePort } from '#services/rtr/up/servers/free-port.ts';
 import '../helpers/cluster/sdk-cluster.ts';
 import { dockerAnswers } from '../helpers/servers/docker-answers.ts';
@@ -33,7 +34,7 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
   };
   project.provide('composeOptions', options);
   if (!(await dockerAnswers())) return undefined;
-  await buildImage();
+  await Promise.all([buildImage(), buildPrograms(process.cwd())]);
   const compose = new ComposeProject(options);
   const takeDown = async (): Promise<void> => {
     await compose.down();

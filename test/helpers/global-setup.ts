@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { buildPrograms } from '#services/rtr/build/build-programs.ts';
 import { dockerAnswers } from './servers/docker-answers.ts';
 import { startServer } from './servers/start-server.ts';
 import type { ServerSource, TestServer } from './servers/test-server.ts';
@@ -14,8 +16,11 @@ declare module 'vitest' {
   }
 }
 
+const root = join(import.meta.dirname, '..', '..');
+
 /** Starts the servers for all test files, and decides once where servers come from. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  await buildPrograms(root);
   const { source, servers } = await startShared();
   const [nats, redis] = servers;
   project.provide('serverSource', source);

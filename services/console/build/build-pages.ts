@@ -1,9 +1,10 @@
-import { chmod, mkdtemp, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { build } from 'vite';
+import { replaceFolder } from '#shared/core/replace-folder.ts';
 import { pagesFolder, pagesSource, pagesStamp, stampFile } from './pages-stamp.ts';
 
 /** A file of fewer bytes is not compressed, because it fits one packet anyway. */
@@ -57,16 +58,4 @@ async function compressAll(folder: string): Promise<void> {
       await writeFile(`${file}.gz`, await promisify(gzip)(content, { level: 9 }));
     }),
   );
-}
-
-/** Replaces a folder by two renames. A reader in between finds nothing and tries again. */
-async function replaceFolder(draft: string, folder: string): Promise<void> {
-  const old = `${draft}-old`;
-  try {
-    await rename(folder, old);
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
-  }
-  await rename(draft, folder);
-  await rm(old, { recursive: true, force: true });
 }

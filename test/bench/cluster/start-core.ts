@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Releases } from '#shared/core/release.ts';
+import { buildPrograms } from '#services/rtr/build/build-programs.ts';
 import { serviceNodeFlags } from '#services/rtr/bootstrap/service-node-flags.mjs';
 import { findFreePort } from '#services/rtr/up/servers/free-port.ts';
 import { until } from '../../helpers/until.ts';
@@ -42,6 +43,7 @@ export interface CorePlace {
 
 /** Starts an ingress as in production, which logs into a file. */
 export async function startCore(start: StartPart, place: CorePlace) {
+  await buildPrograms(process.cwd());
   const { nats, redis, prefix, logLevel = 'info', preload } = place;
   const [port, adminPort] = [await findFreePort(), await findFreePort()];
   const common = { NATS_URL: nats.url, RTR_PREFIX: prefix, LOG_FORMAT: 'json', LOG_LEVEL: logLevel };

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { builtFile } from '#services/rtr/build/programs.ts';
 import type { Environment } from '#shared/core/load-config.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
@@ -25,7 +26,7 @@ export class Part {
     this.#name = file;
     this.#child = spawn(
       process.execPath,
-      [...nodeFlags, ...(preload === undefined ? [] : ['--import', join(root, preload)]), join(root, file)],
+      [...nodeFlags, ...(preload === undefined ? [] : ['--import', join(root, preload)]), join(root, builtFile(file))],
       {
         cwd: root,
         // NODE_OPTIONS is passed, so that all components can be profiled from outside.

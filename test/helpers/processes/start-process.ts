@@ -2,12 +2,14 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { builtFile } from '#services/rtr/build/programs.ts';
 
 /** Keeps the compiled code of services between starts, so that each start takes half the time. */
 export const compileCache = join(import.meta.dirname, '..', '..', '..', '.rtr', 'compile-cache');
 
 /**
- * Starts a service's main file. The IPC channel stops it when the test process dies.
+ * Starts a program: the built one for the main file of a service, as the image has it, or its sources if `NODE_OPTIONS` preloads a module
+ * that changes them. The IPC channel stops it when the test process dies.
  * @param nodeFlags default: those of this process
  */
 export function startProcess(
@@ -16,7 +18,7 @@ export function startProcess(
   args: readonly string[] = [],
   nodeFlags: readonly string[] = process.execArgv,
 ) {
-  const child = fork(file, args, {
+  const child = fork(environment['NODE_OPTIONS'] === undefined ? builtFile(file) : file, args, {
     env: { PATH: process.env['PATH'], LOG_FORMAT: 'json', NODE_COMPILE_CACHE: compileCache, ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     execArgv: [...nodeFlags],

@@ -1,5 +1,6 @@
 import { inject } from 'vitest';
 import { runCommand } from '../processes/run-command.ts';
+import { builtFile } from '#services/rtr/build/programs.ts';
 import { compileCache } from '../processes/start-process.ts';
 
 export interface EndedRtr {
@@ -16,6 +17,9 @@ export async function runRtr(
 ): Promise<EndedRtr> {
   const stores = { NATS_URL: inject('natsUrl'), REDIS_URL: inject('redisUrl'), RTR_PREFIX: prefix };
   const env = { NODE_COMPILE_CACHE: compileCache, ...stores, ...environment };
-  const command = runCommand(process.execPath, ['services/rtr/main.ts', ...words], { cwd: process.cwd(), env });
+  const command = runCommand(process.execPath, [builtFile('services/rtr/main.ts'), ...words], {
+    cwd: process.cwd(),
+    env,
+  });
   return { code: await command.ended, out: command.out, err: command.err };
 }
