@@ -16,8 +16,8 @@ export interface Place {
   front: ScriptFront;
 }
 
-/** Milliseconds for one turn of a client. */
-const timeout = 120_000;
+/** Milliseconds for one turn of a client. All clients take theirs at once, and those on the real engine wait for its only slot. */
+const timeout = 300_000;
 
 /**
  * Lets a client take its turn in one format.
