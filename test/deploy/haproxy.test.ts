@@ -19,7 +19,12 @@ const root = join(import.meta.dirname, '../..');
  */
 async function startBalancer(trustedProxy: string, changes: readonly (readonly [string, string])[] = []) {
   let asked = 0;
+  let slowChecks: number | undefined;
   const node = await serveHttp((request, response) => {
+    if (slowChecks !== undefined && request.url === '/health') {
+      slowChecks += 1;
+      return;
+    }
     asked += 1;
     const answer = JSON.stringify(request.headers);
     request.resume().on('end', () => response.setHeader('content-type', 'application/json').end(answer));
@@ -32,11 +37,11 @@ async function startBalancer(trustedProxy: string, changes: readonly (readonly [
     ['bind :8484\n', `bind 127.0.0.1:${port}\n`],
     ['bind 127.0.0.1:8485', `bind 127.0.0.1:${health}`],
     ['server-template node 32 ingress:8484', `server node 127.0.0.1:${node.port}`],
-    ['resolvers docker init-addr none\n', '\n'],
+    [' resolvers docker init-addr none\n', '\n'],
     ...changes,
   ] as const) {
     expect(text).toContain(from);
-    text = text.replace(from, to);
+    text = text.replaceAll(from, to);
   }
   writeFileSync(file, text);
   const env = { ...process.env, TRUSTED_PROXY: trustedProxy, TLS_FOLDER: '' };
@@ -50,6 +55,11 @@ async function startBalancer(trustedProxy: string, changes: readonly (readonly [
   return {
     port,
     asked: () => asked,
+    /** Lets health checks wait for ever, until the load balancer no longer counts on the node. */
+    stopChecks: async () => {
+      slowChecks = 0;
+      await until(() => Number(slowChecks) > 4);
+    },
     ask: async (headers: Record<string, string>) => {
       const answer = await fetch(url, { headers });
       return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Record<string, unknown> };
@@ -95,6 +105,12 @@ describe('the load balancer of Compose', { tags: ['haproxy'] }, () => {
     expect(head).toMatch(/^HTTP\/1.1 400 /);
     expect(head).toMatch(/content-type: application\/json/i);
     expect(JSON.parse(body)).toMatchObject({ error: { type: 'invalid_request_error', code: 'bad_request' } });
+  });
+
+  it('sends requests on even if no node answers a health check in time', async () => {
+    const { ask, stopChecks } = await startBalancer('127.0.0.1', [['inter 1s', 'inter 100ms']]);
+    await stopChecks();
+    expect((await ask({})).status).toBe(200);
   });
 
   it('takes a bounded number of connections from one address', async () => {
