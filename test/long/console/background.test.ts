@@ -169,7 +169,7 @@ describe('the console', () => {
       await dialog.getByRole('button', { name: 'Upload', exact: true }).click();
       const row = page.getByRole('row', { name: /^mine\.jsonl/ });
       await row.getByText('5 bytes').waitFor();
-      await page.getByText(/ of 256 MiB, /).waitFor();
+      await page.getByText(/ of 240 MiB, /).waitFor();
       expect(await downloaded(row.getByRole('link', { name: 'Download mine.jsonl' }))).toBe('{}\n{}');
       await row.getByRole('button', { name: 'Delete mine.jsonl' }).click();
       await dialog.getByRole('button', { name: 'Delete file' }).click();
