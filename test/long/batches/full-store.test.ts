@@ -15,13 +15,12 @@ it.concurrent('a batch whose results have no room pauses, says so, shows none of
   test.onTestFinished(() => cluster.stop());
   await cluster.addBatchRunner(settings);
   const { openai } = batchClients(cluster);
-  // No owner alone may take more than half of the store.
-  const others = await Promise.all(
-    [30, 29].map(async (size) => {
-      const { openai: other } = batchClients({ url: cluster.url, key: (await cluster.addKey({})).raw });
-      return { other, large: await uploadBytes(other, size * mebibyte) };
-    }),
-  );
+  // Files of one owner may take half of what those of all others leave of fifteen sixteenths of the store.
+  const others: { other: typeof openai; large: string }[] = [];
+  for (const size of [29, 15, 7, 3, 2]) {
+    const { openai: other } = batchClients({ url: cluster.url, key: (await cluster.addKey({})).raw });
+    others.push({ other, large: await uploadBytes(other, size * mebibyte) });
+  }
   const long = Array.from({ length: lines }, (_, at) => chatLine(`line-${at}`, `Say ${at}.\n[demo tokens=4000]`));
   const { id } = await submit(openai, long);
   await until(async () => 'paused' in (await openai.batches.retrieve(id)), 60_000);
