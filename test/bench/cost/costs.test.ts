@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PeerResults } from '../peers/results/peer-results.ts';
-import { computeCosts, findRisen, keepLower } from './costs.ts';
+import { computeCosts, findRisen, keepLower, keptFor } from './costs.ts';
 
 const side = (cpu: number[]) => ({ values: { cpu }, failures: {} });
 
@@ -29,6 +29,12 @@ describe('the costs', () => {
   it('have risen if they are more than a tenth above what is kept', () => {
     expect(findRisen({ request: 2.2, stream: 2.1, limits: 1.05 }, kept)).toEqual([]);
     expect(findRisen({ request: 2.21, stream: 2.76, limits: 1.2 }, kept)).toEqual(['request', 'stream']);
+  });
+
+  it('are kept by the maker of the processor, and the highest ones count for another', () => {
+    const all = { AMD: kept, Intel: { request: 2.4, stream: 2.2, limits: 1 } };
+    expect(keptFor('Intel', all)).toBe(all.Intel);
+    expect(keptFor('Other', all)).toEqual({ request: 2.4, stream: 2.5, limits: 1.1 });
   });
 
   it('that are lower replace what is kept, and others do not', () => {

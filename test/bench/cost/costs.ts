@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { sideOf } from '../peers/results/summary.ts';
 import type { PeerResults } from '../peers/results/peer-results.ts';
@@ -18,11 +19,27 @@ export const costNames = ['request', 'stream', 'limits'] as const satisfies read
 /** A measured cost may be this many times the kept one. */
 export const tolerance = 1.1;
 
-/** The lowest costs so far. Only `npm run bench -- --cost --update` changes them. */
+/**
+ * The lowest costs so far, by the maker of the processor, because the ratios of the same code differ by a fifth between makers. Only
+ * `npm run bench -- --cost --update` changes them.
+ */
+export type KeptCosts = Readonly<Record<string, Costs>>;
+
 export const keptCostsFile = join(import.meta.dirname, '../results/cost.json');
 
-export function readKeptCosts(): Costs {
-  return JSON.parse(readFileSync(keptCostsFile, 'utf8')) as Costs;
+export function readKeptCosts(): KeptCosts {
+  return JSON.parse(readFileSync(keptCostsFile, 'utf8')) as KeptCosts;
+}
+
+/** Returns the maker of this machine's processor. */
+export function findMaker(): string {
+  return /^\w+/.exec(cpus()[0]?.model ?? '')?.[0] ?? 'unknown';
+}
+
+/** Returns what is kept for a maker's processors; the highest costs of all for a maker that was not measured. */
+export function keptFor(maker: string, kept: KeptCosts): Costs {
+  const highest = (name: keyof Costs): number => Math.max(...Object.values(kept).map((costs) => costs[name]));
+  return kept[maker] ?? { request: highest('request'), stream: highest('stream'), limits: highest('limits') };
 }
 
 /**
