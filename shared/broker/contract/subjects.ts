@@ -41,7 +41,8 @@ export interface FrameAddress {
 /**
  * Creates every subject of the cluster under one prefix, so that tests and clusters can share a NATS server.
  *
- * A subject that a worker publishes or subscribes to contains the worker's address (`<tier>.<credential>.<worker>.<process>`). The broker checks the
+ * A subject that a worker publishes or subscribes to contains the worker's address (`<tier>.<credential>.<worker>.<process>`). The broker
+ * checks the
  * address against the worker's credential, so receivers trust the subject, never the message alone. Tokens are made here, or validated by a
  * pattern where they enter (ids of workers, names of credentials and pools), so no token can contain `.`, `*` or `>`.
  *

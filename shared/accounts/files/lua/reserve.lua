@@ -13,7 +13,8 @@
 --   filesBytes  bytes of which the files of one owner may take half of what all others leave
 --   leaseMs     milliseconds until the upload counts as dead, unless there is another call
 -- Returns 'reserved'; 'owner' if the owner would have too many bytes; 'share' if these were more than half of what others leave; 'files' if
--- the owner has too many files; 'total' if all owners together would have too many bytes; 'gone' if the owner no longer exists; 'lapsed' if the upload counts as dead.
+-- the owner has too many files; 'total' if all owners together would have too many bytes; 'gone' if the owner no longer exists; 'lapsed'
+-- if the upload counts as dead.
 local owner, object = args.owner, args.object
 expire()
 if redis.call('EXISTS', prefix .. 'files-refused:' .. owner) == 1 then

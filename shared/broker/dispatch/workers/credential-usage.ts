@@ -57,7 +57,8 @@ interface Usage {
 }
 
 /**
- * Counts the workers, pools, models, tools, MCP servers, slots and memory of each credential in this process, so that a stolen credential cannot crowd out all others.
+ * Counts the workers, pools, models, tools, MCP servers, slots and memory of each credential in this process, so that a stolen credential
+ * cannot crowd out all others.
  * Workers without credentials are not counted; only the limit of all workers applies to them.
  */
 export class CredentialUsage {
