@@ -1,11 +1,11 @@
-import { chmod, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { build } from 'vite';
-import { replaceFolder } from '#shared/core/replace-folder.ts';
-import { pagesFolder, pagesSource, pagesStamp, stampFile } from './pages-stamp.ts';
+import { buildFolder } from '#shared/core/built-folder.ts';
+import { pagesFolder, pagesSource, pagesStamp } from './pages-stamp.ts';
 
 /** A file of fewer bytes is not compressed, because it fits one packet anyway. */
 const smallBytes = 1_400;
@@ -15,9 +15,7 @@ const smallBytes = 1_400;
  * @param root the project's folder
  */
 export async function buildPages(root: string): Promise<void> {
-  const stamp = pagesStamp(root);
-  const draft = await mkdtemp(join(root, pagesSource, '.dist-'));
-  try {
+  await buildFolder(join(root, pagesFolder), pagesStamp(root), async (draft) => {
     await build({
       root: join(root, pagesSource),
       configFile: false,
@@ -35,13 +33,7 @@ export async function buildPages(root: string): Promise<void> {
       },
     });
     await compressAll(draft);
-    await writeFile(join(draft, stampFile), stamp);
-    // mkdtemp makes a folder that only its owner can read, but the ingress may run as another user.
-    await chmod(draft, 0o755);
-    await replaceFolder(draft, join(root, pagesFolder));
-  } finally {
-    await rm(draft, { recursive: true, force: true });
-  }
+  });
 }
 
 async function compressAll(folder: string): Promise<void> {

@@ -1,8 +1,7 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { rolldown, type Plugin } from 'rolldown';
-import { replaceFolder } from '#shared/core/replace-folder.ts';
-import { packagesBeside, programs, programsAreBuilt, programsFolder, programsStamp, stampFile } from './programs.ts';
+import { buildFolder, isBuilt } from '#shared/core/built-folder.ts';
+import { packagesBeside, programs, programsFolder, programsStamp } from './programs.ts';
 
 /** Modules of this project that only build. The programs name them, and images do not contain them. */
 const builders = /(?:^|\/)build\/build-(?:programs|pages)\.ts$/;
@@ -13,11 +12,9 @@ const builders = /(?:^|\/)build\/build-(?:programs|pages)\.ts$/;
  * @param root the project's folder
  */
 export async function buildPrograms(root: string): Promise<void> {
-  if (programsAreBuilt(root)) return;
-  const stamp = programsStamp(root);
-  const folder = join(root, programsFolder);
-  const draft = await mkdtemp(`${folder}-`);
-  try {
+  const [folder, stamp] = [join(root, programsFolder), programsStamp(root)];
+  if (isBuilt(folder, stamp)) return;
+  await buildFolder(folder, stamp, async (draft) => {
     const bundle = await rolldown({
       input: Object.fromEntries(Object.entries(programs).map(([name, file]) => [name, join(root, file)])),
       platform: 'node',
@@ -36,12 +33,7 @@ export async function buildPrograms(root: string): Promise<void> {
       banner: 'const __dirname = import.meta.dirname, __filename = import.meta.filename;',
     });
     await bundle.close();
-    await writeFile(join(draft, stampFile), stamp);
-    await chmod(draft, 0o755);
-    await replaceFolder(draft, folder);
-  } finally {
-    await rm(draft, { recursive: true, force: true });
-  }
+  });
 }
 
 /**

@@ -5,9 +5,6 @@ import { join } from 'node:path';
 /** The folder of the built programs, below the project's. */
 export const programsFolder = 'dist';
 
-/** The file among the built programs that contains the digest of their sources. */
-export const stampFile = 'stamp';
-
 /** The source file in which each program begins. */
 export const programs = {
   ingress: 'services/ingress/main.ts',
@@ -33,19 +30,4 @@ export function programsStamp(root: string): string {
   });
   for (const file of sources.sort()) digest.update(`\n${file}\n`).update(readFileSync(join(root, file)));
   return digest.update(readFileSync(join(root, 'package-lock.json'))).digest('hex');
-}
-
-export function programsAreBuilt(root: string): boolean {
-  try {
-    return readFileSync(join(root, programsFolder, stampFile), 'utf8') === programsStamp(root);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
-    throw error;
-  }
-}
-
-/** Returns the path of the built program that begins in a source file, below the project's folder; that of the file if it begins none. */
-export function builtFile(file: string): string {
-  const [name] = Object.entries(programs).find(([, source]) => source === file) ?? [];
-  return name === undefined ? file : join(programsFolder, `${name}.mjs`);
 }

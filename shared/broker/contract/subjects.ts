@@ -42,9 +42,8 @@ export interface FrameAddress {
  * Creates every subject of the cluster under one prefix, so that tests and clusters can share a NATS server.
  *
  * A subject that a worker publishes or subscribes to contains the worker's address (`<tier>.<credential>.<worker>.<process>`). The broker
- * checks the
- * address against the worker's credential, so receivers trust the subject, never the message alone. Tokens are made here, or validated by a
- * pattern where they enter (ids of workers, names of credentials and pools), so no token can contain `.`, `*` or `>`.
+ * checks the address against the worker's credential, so receivers trust the subject, never the message alone. Tokens are made here, or
+ * validated by a pattern where they enter (ids of workers, names of credentials and pools), so no token can contain `.`, `*` or `>`.
  *
  * Many subjects come in pairs. The first of a pair names one sender or receiver; the second, `all…`, is what the other side subscribes to.
  */

@@ -2,8 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { builtFile } from '#services/rtr/build/programs.ts';
 import type { Environment } from '#shared/core/load-config.ts';
+import { builtFile } from '../../helpers/processes/built-file.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { builtFile } from '#services/rtr/build/programs.ts';
+import { builtFile } from './built-file.ts';
 
 /** Keeps the compiled code of services between starts, so that each start takes half the time. */
 export const compileCache = join(import.meta.dirname, '..', '..', '..', '.rtr', 'compile-cache');

@@ -1,6 +1,6 @@
 import { inject } from 'vitest';
 import { runCommand } from '../processes/run-command.ts';
-import { builtFile } from '#services/rtr/build/programs.ts';
+import { builtFile } from '../processes/built-file.ts';
 import { compileCache } from '../processes/start-process.ts';
 
 export interface EndedRtr {
