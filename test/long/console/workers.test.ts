@@ -178,7 +178,8 @@ describe('workers and models in the console', () => {
     });
     const ended = once(joining, 'exit');
     const signal = (name: NodeJS.Signals): void => {
-      if (joining.pid !== undefined && joining.exitCode === null) process.kill(-joining.pid, name);
+      const running = joining.exitCode === null && joining.signalCode === null;
+      if (joining.pid !== undefined && running) process.kill(-joining.pid, name);
     };
     onTestFinished(() => signal('SIGKILL'));
     // The command starts two processes, one after the other.
