@@ -23,7 +23,7 @@ export const batchRunnerConfig = z.object({
   ...batchSettings,
   ...backgroundSettings,
   BACKGROUND_AT_ONCE: setting.integer(
-    'Responses in the background that this runner makes at the same time; further ones wait in the queue',
+    'Responses in the background that this runner makes at the same time, one owner’s up to half of them; further ones wait in the queue',
     256,
     1,
     10_000,

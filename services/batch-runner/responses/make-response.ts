@@ -19,6 +19,7 @@ import { LineCharge } from '../lines/line-charge.ts';
 import type { BackgroundIdentities } from '../lines/background-identities.ts';
 import { recordThroughOutage } from '../lines/record-through-outage.ts';
 import { EventWriter } from './event-writer.ts';
+import type { OwnerPlaces } from './owner-places.ts';
 import { RunWatch } from './run-watch.ts';
 import { heavyBytes, type HeavyTask, type HeavyWork } from '../heavy-work.ts';
 import type { MemoryBudget } from '#shared/core/memory-budget.ts';
@@ -34,6 +35,7 @@ export interface MakeResponseParts {
   formats: readonly ClientFormat[];
   identities: BackgroundIdentities;
   heavyWork: Pick<HeavyWork, 'createTask'>;
+  ownerPlaces: Pick<OwnerPlaces, 'take' | 'release'>;
   ledger: Pick<UsageLedger, 'createEntry'>;
   serving: Omit<ServeRunParts, 'record'>;
   /** Budget for the characters of events that wait to be written. */
@@ -58,7 +60,7 @@ interface RunningResponse {
 /**
  * Makes a response: serves its request, writes the events of the stream as they come, and ends the response. May be called again, and by
  * several runners at the same time. Then the run that began last continues, and the other runs stop.
- * @throws RunLaterError if the runner stops, or if the run failed and the response is to be tried again
+ * @throws RunLaterError if the runner stops, the owner has its share of places, or the run failed and the response is to be tried again
  */
 export async function makeResponse(parts: MakeResponseParts, { response: id }: ResponseJob): Promise<void> {
   const { responses, formats, stopping } = parts;
@@ -67,6 +69,7 @@ export async function makeResponse(parts: MakeResponseParts, { response: id }: R
   if (!record || isOver(record)) return;
   const format = formats.find(({ name }) => name === record.format);
   if (!format?.background) throw storeUnavailable(`the response ${id} cannot be read`);
+  parts.ownerPlaces.take(record.owner, id);
   const heavyTask = parts.heavyWork.createTask(id);
   try {
     const deathError = record.requestBytes >= heavyBytes ? await heavyTask.begin() : undefined;
@@ -81,6 +84,7 @@ export async function makeResponse(parts: MakeResponseParts, { response: id }: R
     );
   } finally {
     heavyTask.end();
+    parts.ownerPlaces.release(record.owner);
   }
 }
 

@@ -7,6 +7,7 @@ import type { Releases } from '#shared/core/release.ts';
 import { openBackground, type OpenBackgroundOptions } from '#shared/serving/open/open-background.ts';
 import type { ServingResources } from '#shared/serving/open/open-serving.ts';
 import { makeResponse, type MakeResponseParts } from './make-response.ts';
+import { OwnerPlaces } from './owner-places.ts';
 import { ResponseRepair } from './repair-responses.ts';
 import { MemoryBudget } from '#shared/core/memory-budget.ts';
 import type { ServeRunParts } from './serve-run.ts';
@@ -26,7 +27,7 @@ export interface StartResponsesParts extends Pick<
   name: string;
   stores: Pick<ServingResources, 'storedRedis' | 'storedResponses' | 'ledger' | 'ownerKeys' | 'reportUnreadable'>;
   access: BackgroundAccess;
-  jobs: Pick<BackgroundJobs, 'add'>;
+  jobs: Pick<BackgroundJobs, 'add' | 'tryNow'>;
   log: OpenBackgroundOptions['log'];
   releases: Releases;
 }
@@ -61,6 +62,7 @@ export function startResponses({
     stopping: stopping.signal,
     log,
     serving,
+    ownerPlaces: new OwnerPlaces({ places: config.BACKGROUND_AT_ONCE, jobs, log }),
     eventBudget: new MemoryBudget(maxWaitingCharacters),
   };
   const worker = new BackgroundWorker<ResponseJob>({

@@ -39,12 +39,14 @@ export function workerOperations(parts: WorkerOperationsParts): Operation[] {
       scopes: ['read'],
       command: 'workers list',
       item: workerSchema,
-      handle: async (_, page) =>
-        cutPage(
-          listWorkerFacts(workers, performance.now()),
+      handle: async (_, page) => {
+        const { data, next } = cutPage(
+          [...workers.workers()],
           page,
           byName('worker', ({ id }) => id),
-        ),
+        );
+        return { data: listWorkerFacts(data, workers.pools(), performance.now()), next };
+      },
     }),
     operation({
       method: 'get',

@@ -158,7 +158,7 @@ export class LiveFeed {
   }
 
   #readWorkers(): LiveWorkerFacts[] {
-    return listWorkerFacts(this.#workers, performance.now()).sort(
+    return listWorkerFacts(this.#workers.workers(), this.#workers.pools(), performance.now()).sort(
       (one, other) => one.startedAt - other.startedAt || one.id.localeCompare(other.id),
     );
   }

@@ -1,7 +1,6 @@
 import { isFailing } from '#shared/broker/contract/announcement.ts';
-import type { LiveWorker } from '#shared/broker/dispatch/workers/live-worker.ts';
+import type { LivePool, LiveWorker } from '#shared/broker/dispatch/workers/live-worker.ts';
 import type { PastEjection } from '#shared/broker/dispatch/workers/worker-health.ts';
-import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import type { LiveWorkerFacts, WorkerState } from '../contract/live.ts';
 import { findLastWorkers } from './last-workers.ts';
 
@@ -9,12 +8,17 @@ import { findLastWorkers } from './last-workers.ts';
 const heartbeatSlack = 0.5;
 
 /**
- * Returns all workers as the pages show them.
+ * Returns workers as the pages show them.
+ * @param pools all pools
  * @param now a time of `performance.now()`
  */
-export function listWorkerFacts(workers: Pick<LiveWorkers, 'workers' | 'pools'>, now: number): LiveWorkerFacts[] {
-  const last = findLastWorkers(workers.pools());
-  return Array.from(workers.workers(), (worker) => toWorkerFacts(worker, now, last.get(worker.id)));
+export function listWorkerFacts(
+  workers: Iterable<LiveWorker>,
+  pools: Iterable<LivePool>,
+  now: number,
+): LiveWorkerFacts[] {
+  const last = findLastWorkers(pools);
+  return Array.from(workers, (worker) => toWorkerFacts(worker, now, last.get(worker.id)));
 }
 
 /**

@@ -46,7 +46,7 @@ it('a worker is the last one for a model or tool for which no other worker takes
   const [three] = second.workers;
   three?.health.eject('demo', 'slow', 0);
   expect(Object.fromEntries(findLastWorkers(pools))).toEqual({ one: ['demo', 'rare'], four: ['add'] });
-  const workers = { pools: () => pools, workers: () => pools.flatMap((pool) => [...pool.workers]) };
-  const lastFor = Object.fromEntries(listWorkerFacts(workers, 0).map((each) => [each.id, each.lastFor]));
+  const workers = pools.flatMap((pool) => [...pool.workers]);
+  const lastFor = Object.fromEntries(listWorkerFacts(workers, pools, 0).map((each) => [each.id, each.lastFor]));
   expect(lastFor).toEqual({ one: ['demo', 'rare'], two: undefined, three: undefined, four: ['add'] });
 });
